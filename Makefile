@@ -1,0 +1,60 @@
+# Every target makes the environment it needs; the second time that takes no time.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PEERS := .venv-peers
+PIP_FLAGS := --quiet --disable-pip-version-check --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench docs soak lock changelog clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo  ## Run the story: a million simulated users, tables and pictures in demo/
+	$(BIN)/deniable demo --out demo
+
+test: $(VENV)/.dev  ## Run the whole test suite
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev  ## Lint, formatting, strict types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev $(PEERS)/.done  ## Measure ours and the peers in one run, as ratios
+	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
+
+docs: $(VENV)/.dev  ## Build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
+soak: $(VENV)/.dev  ## Run the long tests, with fresh seeds (they are printed)
+	$(BIN)/python -m pytest -m soak --fresh-seeds
+
+lock:  ## Rewrite the hashed requirement files (needs uv)
+	@for target in demo:"--extra plots pyproject.toml requirements/build.in" dev:"--extra plots --extra dev pyproject.toml" peers:requirements/peers.in; do \
+	  uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
+	    $${target#*:} -o requirements/$${target%%:*}.txt || exit 1; done
+
+changelog: $(VENV)/.dev  ## Show the changelog entry the fragments would make
+	$(BIN)/towncrier build --draft --version next
+
+clean:  ## Remove environments and everything built
+	rm -rf $(VENV) $(PEERS) site demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "deniable needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo $(VENV)/.dev: $(VENV)/.%: requirements/%.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install $(PIP_FLAGS) -r requirements/$*.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(PEERS)/.done: requirements/peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install $(PIP_FLAGS) -r requirements/peers.txt
+	@touch $@

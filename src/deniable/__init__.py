@@ -1,0 +1,58 @@
+"""Private telemetry that answers: local differential privacy with exact mechanisms and honest error bars."""
+
+from deniable._version import __version__
+from deniable.domain import Domain
+from deniable.errors import (
+    CountOverflow,
+    DeniableError,
+    EmptySummary,
+    FingerprintMismatch,
+    InvalidArgument,
+    MalformedReport,
+    MalformedSummary,
+    MissingExtra,
+    SimulatedReport,
+    SpecError,
+    UnsupportedVersion,
+    ValueOutsideDomain,
+)
+from deniable.estimate import Estimate, Interval, Row
+from deniable.guarantee import Guarantee
+from deniable.mechanisms.randomized_response import RandomizedResponse
+from deniable.mechanisms.registry import from_spec, mechanism, mechanisms
+from deniable.planning.sample_size import users_needed
+from deniable.reports import Report, Reports
+from deniable.simulation import simulate
+from deniable.spec import Spec
+from deniable.summary import Summary
+
+__all__ = [
+    "CountOverflow",
+    "DeniableError",
+    "Domain",
+    "EmptySummary",
+    "Estimate",
+    "FingerprintMismatch",
+    "Guarantee",
+    "Interval",
+    "InvalidArgument",
+    "MalformedReport",
+    "MalformedSummary",
+    "MissingExtra",
+    "RandomizedResponse",
+    "Report",
+    "Reports",
+    "Row",
+    "SimulatedReport",
+    "Spec",
+    "SpecError",
+    "Summary",
+    "UnsupportedVersion",
+    "ValueOutsideDomain",
+    "__version__",
+    "from_spec",
+    "mechanism",
+    "mechanisms",
+    "simulate",
+    "users_needed",
+]

@@ -1,0 +1,113 @@
+"""Every error the package raises on purpose, as one tree.
+
+    DeniableError
+    ├── InvalidArgument        an argument breaks a rule: name, value, rule     (also a ValueError)
+    │   └── ValueOutsideDomain   a value the domain does not allow: value, position
+    ├── SpecError              a spec that is damaged, unknown or inconsistent  (also a ValueError)
+    │   └── UnsupportedVersion   written by a newer release than this one
+    ├── FingerprintMismatch    reports or summaries of another spec: expected, found
+    ├── MalformedReport        bytes or numbers that no client could have sent  (also a ValueError)
+    ├── MalformedSummary       bytes that are not a whole summary               (also a ValueError)
+    ├── SimulatedReport        a seeded report about to leave the device
+    ├── CountOverflow          a sum of counts beyond 2^62                      (also an OverflowError)
+    ├── EmptySummary           an estimate asked of no reports at all
+    └── MissingExtra           an optional package is not installed             (also an ImportError)
+
+Exceptions carry the objects they speak of, so that a service can map them to status codes.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CountOverflow",
+    "DeniableError",
+    "EmptySummary",
+    "FingerprintMismatch",
+    "InvalidArgument",
+    "MalformedReport",
+    "MalformedSummary",
+    "MissingExtra",
+    "SimulatedReport",
+    "SpecError",
+    "UnsupportedVersion",
+    "ValueOutsideDomain",
+]
+
+
+class DeniableError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class InvalidArgument(DeniableError, ValueError):
+    """An argument breaks a rule: "epsilon must be positive, got -1.0"."""
+
+    def __init__(self, name: str, rule: str, value: object) -> None:
+        self.name = name
+        self.rule = rule
+        self.value = value
+        super().__init__(f"{name} must {rule}, got {shown(value)}")
+
+
+class ValueOutsideDomain(InvalidArgument):
+    """A value the domain does not allow, with its position in the batch."""
+
+    def __init__(self, value: object, rule: str, position: int | None = None) -> None:
+        self.position = position
+        where = "value" if position is None else f"value at position {position}"
+        super().__init__(where, rule, value)
+
+
+class SpecError(DeniableError, ValueError):
+    """A spec that is damaged, unknown or inconsistent."""
+
+
+class UnsupportedVersion(SpecError):
+    """Something written by a newer release than this one."""
+
+    def __init__(self, what: str, found: object, newest: object) -> None:
+        self.found = found
+        self.newest = newest
+        super().__init__(f"{what} has version {found}; this release reads up to version {newest}")
+
+
+class FingerprintMismatch(DeniableError):
+    """Reports or summaries made under another spec."""
+
+    def __init__(self, what: str, expected: str, found: str) -> None:
+        self.expected = expected
+        self.found = found
+        super().__init__(f"{what} belongs to another spec: fingerprint {found[:12]}..., expected {expected[:12]}...")
+
+
+class MalformedReport(DeniableError, ValueError):
+    """Bytes or numbers that no client of this spec could have sent."""
+
+
+class MalformedSummary(DeniableError, ValueError):
+    """Bytes that are not one whole, undamaged summary."""
+
+
+class SimulatedReport(DeniableError):
+    """A seeded report was about to leave the device; only fresh randomness protects a person."""
+
+
+class CountOverflow(DeniableError, OverflowError):
+    """A sum of counts beyond 2^62; nothing was added."""
+
+
+class EmptySummary(DeniableError):
+    """An estimate was asked of no reports at all."""
+
+
+class MissingExtra(DeniableError, ImportError):
+    """An optional package is not installed."""
+
+    def __init__(self, what: str, package: str) -> None:
+        self.package = package
+        super().__init__(f"{what} needs an optional package: pip install '{package}'")
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """A value as an error message shows it: its repr, cut to one short line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= limit else text[: limit - 3] + "..."

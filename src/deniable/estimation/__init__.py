@@ -1,0 +1,1 @@
+"""From counts and a channel to answers. Nothing here knows a mechanism."""

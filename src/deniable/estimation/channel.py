@@ -1,0 +1,105 @@
+"""What an estimator may know of a mechanism: two probabilities, or the channel as a linear operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.validate import choice
+
+Floats = npt.NDArray[np.float64]
+
+TARGETS = ("users", "population")
+
+
+@dataclass(frozen=True)
+class PureChannel:
+    """A report supports its sender's value with probability p, any other given value with q.
+
+    Reference: Wang, Blocki, Li, Jha 2017, section 3 ("pure protocols").
+    """
+
+    p: Fraction
+    q: Fraction
+
+    @property
+    def gain(self) -> Fraction:
+        """p - q: how much a report says."""
+        return self.p - self.q
+
+    def noise(self, target: str) -> tuple[float, float, float]:
+        """Coefficients of n Var[unbiased estimate of f] as a polynomial in f: v0 + v1 f + v2 f^2.
+
+        Formula, for the frequencies among the users who reported (design-based):
+            n Var = [q(1-q) + f (p-q)(1-p-q)] / (p-q)^2
+        and for the distribution they were drawn from, which adds the sampling error f(1-f):
+            n Var = m(1-m) / (p-q)^2,  m = q + f(p-q)
+        Reference: Wang et al. 2017, Theorem 2; Kairouz, Bonawitz, Ramage 2016, Proposition 3.
+        """
+        choice(TARGETS, target=target)
+        p, q, gain = self.p, self.q, self.gain
+        base = float(q * (1 - q) / gain**2)
+        slope = (1 - p - q) / gain
+        if target == "users":
+            return base, float(slope), 0.0
+        return base, float(slope + 1), -1.0
+
+
+class Operator(Protocol):
+    """A channel C[value, report] known by its products only."""
+
+    def forward(self, weights: Floats) -> Floats:
+        """C^T weights: the distribution of reports when values follow the weights."""
+        ...
+
+    def adjoint(self, scores: Floats) -> Floats:
+        """C scores: for each value, the expected score of its report."""
+        ...
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        """The same with every entry of C squared (the diagonal of C diag(scores) C^T)."""
+        ...
+
+
+@dataclass(frozen=True)
+class MatrixOperator:
+    """Any channel, given as the matrix C[value, report]."""
+
+    matrix: Floats
+
+    def forward(self, weights: Floats) -> Floats:
+        return weights @ self.matrix
+
+    def adjoint(self, scores: Floats) -> Floats:
+        return self.matrix @ scores
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        return (self.matrix**2) @ scores
+
+
+@dataclass(frozen=True)
+class ReplacementOperator:
+    """The channel of randomised response: p on the diagonal, q elsewhere."""
+
+    p: float
+    q: float
+    gain: float
+
+    @staticmethod
+    def of(channel: PureChannel) -> ReplacementOperator:
+        return ReplacementOperator(float(channel.p), float(channel.q), float(channel.gain))
+
+    def forward(self, weights: Floats) -> Floats:
+        spread: Floats = self.q * weights.sum() + self.gain * weights
+        return spread
+
+    adjoint = forward
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        # p^2 s + q^2 (sum - s) = q^2 sum + (p - q)(p + q) s
+        diagonal: Floats = self.q**2 * scores.sum() + self.gain * (self.p + self.q) * scores
+        return diagonal

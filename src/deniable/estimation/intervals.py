@@ -1,0 +1,75 @@
+"""Confidence intervals for frequencies: the score test of the count, inverted; or its exact tails.
+
+Score: all f with (f^ - f)^2 <= z^2 V(f)/n, where f^ is the unbiased estimate and V(f)/n its variance at f
+(channel.py), a quadratic in f: two roots in closed form, nothing estimated but f itself.
+
+Exact (Clopper-Pearson on the count): no normal approximation, for rare values and for simultaneous
+intervals, whose tails are so thin that the approximation fails. For the target "users" the count is a
+sum of two binomials, less spread than the binomial used (Hoeffding 1956), so it is conservative there.
+
+Simultaneous intervals hold for all values at once (Bonferroni).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.estimate import Interval
+from deniable.estimation.channel import PureChannel
+
+Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalRule:
+    """Intervals of one estimate. `constrained` is None for the unbiased one.
+
+    For a constrained estimate the interval is cut to [0, 1] and widened to hold the estimate; both only
+    add coverage, so it covers the truth at least as often as the unbiased estimate's.
+    """
+
+    support: Counts
+    n: int
+    channel: PureChannel
+    target: str
+    unbiased: Floats
+    constrained: Floats | None
+
+    def __call__(self, level: float, simultaneous: bool, exact: bool) -> Interval:
+        """The interval of every value at this level."""
+        miss = (1 - level) / (len(self.support) if simultaneous else 1)
+        low, high = self._exact(miss) if exact else self._score(miss)
+        if self.constrained is not None:
+            low = np.minimum(np.clip(low, 0.0, 1.0), self.constrained)
+            high = np.maximum(np.clip(high, 0.0, 1.0), self.constrained)
+        return Interval(low, high)
+
+    def _score(self, miss: float) -> tuple[Floats, Floats]:
+        return score_interval(self.unbiased, self.n, self.channel.noise(self.target), miss)
+
+    def _exact(self, miss: float) -> tuple[Floats, Floats]:
+        from scipy.special import betaincinv
+
+        counts, place = np.unique(self.support, return_inverse=True)
+        with np.errstate(all="ignore"):  # the ends, where a parameter is 0, are set by hand
+            low = np.where(counts > 0, betaincinv(counts, self.n - counts + 1.0, miss / 2), 0.0)
+            high = np.where(counts < self.n, betaincinv(counts + 1.0, self.n - counts, 1 - miss / 2), 1.0)
+        q, gain = float(self.channel.q), float(self.channel.gain)
+        return ((low - q) / gain)[place], ((high - q) / gain)[place]
+
+
+def score_interval(unbiased: Floats, n: int, noise: tuple[float, float, float], miss: float) -> tuple[Floats, Floats]:
+    """Roots of (f^ - f)^2 = (z^2/n)(v0 + v1 f + v2 f^2), written so that nothing cancels."""
+    v0, v1, v2 = noise
+    z = -NormalDist().inv_cdf(miss / 2)
+    share = z * z / n
+    # a f^2 - 2 b f + c = 0;  b^2 - a c = share (V(f^) + share (v1^2/4 - v0 v2))
+    a = 1 - share * v2
+    b = unbiased + share * v1 / 2
+    root = np.sqrt(share * (v0 + v1 * unbiased + v2 * unbiased**2 + share * (v1 * v1 / 4 - v0 * v2)))
+    return (b - root) / a, (b + root) / a

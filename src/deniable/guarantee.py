@@ -1,0 +1,31 @@
+"""What a mechanism promises, computed from the integers that run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The largest ratio Pr[report | value] / Pr[report | other value], as an exact fraction.
+
+    `epsilon` is its logarithm, rounded up; `slack` is what was asked for and is not spent, rounded down.
+    """
+
+    ratio: Fraction
+    epsilon: float
+    slack: float
+    requested: float
+
+    def __str__(self) -> str:
+        digits = _decimal_below(self.ratio, 20)
+        return (
+            f"largest ratio {self.ratio.numerator}/{self.ratio.denominator} = {digits}... <= e^{self.requested:g}; "
+            f"epsilon {self.epsilon!r}, slack {self.slack:.3g}"
+        )
+
+
+def _decimal_below(number: Fraction, places: int) -> str:
+    whole, rest = divmod(number.numerator * 10**places // number.denominator, 10**places)
+    return f"{whole}.{rest:0{places}d}"

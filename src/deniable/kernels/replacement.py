@@ -1,0 +1,51 @@
+"""The loops of randomised response: keep the value or replace it, and count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.kernels import compiled
+
+Indices = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Payloads = npt.NDArray[np.uint32]
+
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+@compiled
+def replace(values: Indices, words: Words, truth: Any, k: Any, rejection: Any, out: Payloads) -> int:
+    """out = value if word 0 < truth, else the integer below k drawn by word 1; counts rejected draws.
+
+    Each report owns two words. k must be below 2^32, so that word * k fits three 32-bit halves.
+    Every report is written, also the rejected ones, which the caller draws again (see `rejected`).
+    """
+    count = 0
+    for i in range(values.shape[0]):
+        word = words[2 * i + 1]
+        high = ((word >> _HALF) * k + (((word & _LOW) * k) >> _HALF)) >> _HALF
+        count += word * k < rejection
+        out[i] = np.uint32(values[i]) if words[2 * i] < truth else np.uint32(high)
+    return count
+
+
+@compiled
+def rejected(words: Words, k: Any, rejection: Any, out: Indices) -> int:
+    """The positions of the reports whose second word is rejected."""
+    count = 0
+    for i in range(words.shape[0] // 2):
+        if words[2 * i + 1] * k < rejection:
+            out[count] = i
+            count += 1
+    return count
+
+
+@compiled
+def count_into(reports: Payloads, counts: npt.NDArray[np.int64]) -> None:
+    """counts[report] += 1 for every report; all must be below len(counts)."""
+    for i in range(reports.shape[0]):
+        counts[reports[i]] += 1

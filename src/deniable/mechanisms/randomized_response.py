@@ -1,0 +1,157 @@
+"""k-ary randomised response: the truth with some probability, otherwise a uniform answer.
+
+Reference: Warner 1965 for k = 2; Kairouz, Bonawitz, Ramage 2016, section 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from deniable.domain import Indices
+from deniable.errors import InvalidArgument, MalformedReport, MalformedSummary
+from deniable.estimation.channel import PureChannel, ReplacementOperator
+from deniable.estimation.inversion import normalized, unbiased
+from deniable.mechanisms.base import Answer, Mechanism, Payload, Payloads
+from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.keystream import MODULUS, Words
+from deniable.summary import Counts, Summary
+
+
+@dataclass(frozen=True)
+class RandomizedResponse(Mechanism):
+    """k-ary randomised response, "grr".
+
+    Guarantee: largest ratio 1 + kT/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
+    Cost: two random words a report, ceil(log2 k) bits, one count a report.
+
+    >>> RandomizedResponse(100, epsilon=1.0).report_bits
+    7
+    """
+
+    name: ClassVar[str] = "grr"
+    version: ClassVar[int] = 1
+    stride: ClassVar[int] = 2  # the coin, and the replacement drawn whether needed or not
+    default_method: ClassVar[str] = "mle"
+
+    def _thresholds(self, bound: Fraction) -> dict[str, int]:
+        # T = floor(M (E - 1) / (E - 1 + k)): report the value if U < T, else a uniform one
+        truth = int(MODULUS * (bound - 1) / (bound - 1 + self.k))
+        if truth == 0:
+            raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
+        return {"truth": truth, "rejection": rejection_bound(self.k)}
+
+    def _channel(self) -> PureChannel:
+        # q = (M - T) / (M k),  p = q + T / M
+        truth = self.thresholds["truth"]
+        q = Fraction(MODULUS - truth, MODULUS * self.k)
+        return PureChannel(q + Fraction(truth, MODULUS), q)
+
+    @property
+    def cells(self) -> int:
+        return self.k
+
+    def randomize_one(self, index: int, choices: Choices) -> int:
+        truthful = choices.coin(self.thresholds["truth"])
+        replacement = choices.below(self.k, self.thresholds["rejection"])
+        return (replacement, index)[truthful]
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.replacement import rejected, replace
+
+        k, rejection = np.uint64(self.k), np.uint64(self.thresholds["rejection"])
+        count = replace(indices, words, np.uint64(self.thresholds["truth"]), k, rejection, out)
+        again = np.empty(count, np.int64)
+        if count:
+            rejected(words, k, rejection, again)
+        return again
+
+    def empty_payloads(self, n: int) -> Payloads:
+        return np.empty(n, np.uint32)
+
+    def check_payloads(self, data: Payloads) -> Payloads:
+        if data.ndim != 1 or data.dtype.kind not in "iu":
+            if data.size:
+                raise MalformedReport(f"reports must be one whole number each, got {data.ndim}-d {data.dtype}")
+            data = data.reshape(-1).astype(np.uint32)
+        if data.size and (data.max() >= self.k or data.min() < 0):
+            at = int(np.flatnonzero((data >= self.k) | (data < 0))[0])
+            raise MalformedReport(f"report at position {at} must lie from 0 to {self.k - 1}, got {data[at]}")
+        return data.astype(np.uint32, copy=False)
+
+    def accumulate(self, data: Payloads, counts: Counts) -> None:
+        from deniable.kernels.replacement import count_into
+
+        count_into(data, counts)
+
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        self.check_payloads(np.array([payload]))
+        return self.channel.p if payload == index else self.channel.q
+
+    def ratio(self) -> Fraction:
+        return self.channel.p / self.channel.q
+
+    @property
+    def report_bits(self) -> int:
+        return (self.k - 1).bit_length()
+
+    def reconstruction_rate(self) -> Fraction:
+        return self.channel.p  # the best guess is the report itself
+
+    def _pack(self, payload: Payload) -> bytes:
+        (checked,) = self.check_payloads(np.array([payload])).tolist()
+        return int(checked).to_bytes(self._payload_bytes, "big")
+
+    def _unpack(self, data: bytes) -> int:
+        if len(data) != self._payload_bytes:
+            raise MalformedReport(f"report must have {self._payload_bytes} bytes, got {len(data)}")
+        payload = int.from_bytes(data, "big")
+        if payload >= self.k:
+            raise MalformedReport(f"report must lie from 0 to {self.k - 1}, got {payload}")
+        return payload
+
+    @property
+    def _payload_bytes(self) -> int:
+        return (self.report_bits + 7) // 8
+
+    def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
+        from deniable.randomness.simulated import scatter
+
+        # each user tells the truth with probability T/M; all others answer uniformly, whatever they have
+        truthful = generator.binomial(true_counts, float(self.channel.gain))
+        return truthful + scatter(int((true_counts - truthful).sum()), self.k, generator)
+
+    def check_summary(self, summary: Summary) -> None:
+        super().check_summary(summary)
+        if len(summary.counts) != self.k or int(summary.counts.sum()) != summary.n:
+            raise MalformedSummary(f"summary must have {self.k} counts that add up to n = {summary.n}")
+
+    def _methods(self) -> Mapping[str, Callable[[Counts, int], Answer]]:
+        return {
+            "mle": self._mle,
+            "ibu": self._ibu,
+            "projected": self._projected,
+            "normalized": lambda counts, n: Answer(normalized(counts, n, self.channel)),
+            "unbiased": lambda counts, n: Answer(unbiased(counts, n, self.channel)),
+        }
+
+    def _mle(self, counts: Counts, _n: int) -> Answer:
+        from deniable.estimation.likelihood import most_likely
+
+        return Answer(most_likely(counts, self.channel))
+
+    def _projected(self, counts: Counts, n: int) -> Answer:
+        from deniable.estimation.simplex import projected
+
+        return Answer(projected(counts, n, self.channel))
+
+    def _ibu(self, counts: Counts, _n: int) -> Answer:
+        from deniable.estimation.bayesian_update import iterate
+
+        found = iterate(counts, ReplacementOperator.of(self.channel))
+        work = {"gap": found.gap, "updates": found.updates, "newton_steps": found.newton_steps}
+        return Answer(found.frequencies, work)

@@ -1,0 +1,1 @@
+"""Questions asked before any report is collected."""

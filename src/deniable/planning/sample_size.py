@@ -1,0 +1,62 @@
+"""How many users a question needs."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+from deniable.errors import InvalidArgument
+from deniable.estimate import LEVEL
+from deniable.mechanisms.base import Mechanism
+from deniable.validate import between, strictly_between
+
+
+def users_needed(
+    mechanism: Mechanism,
+    *,
+    margin: float | None = None,
+    detect: float | None = None,
+    f: float | None = None,
+    level: float = LEVEL,
+    power: float = 0.8,
+    target: str = "users",
+    simultaneous: bool = False,
+) -> int:
+    """The smallest number of users for a margin of error, or for seeing that a rare value is there.
+
+    `margin`: half-width of the interval at `level`, for a value of frequency `f` (the worst by default).
+    `detect`: a value of this frequency is told from an absent one in a share `power` of all collections.
+    `simultaneous` asks for all k values at once.
+
+    Formula: n = z^2 V(f) / margin^2, or n = ((z sqrt V(0) + z' sqrt V(detect)) / detect)^2, where V(f)/n is
+    the variance of the unbiased estimate, and z, z' are normal quantiles of the level and the power.
+
+    >>> import deniable as dn
+    >>> dn.users_needed(dn.mechanism("grr", k=2, epsilon=1.0), margin=0.01)
+    35368
+    """
+    if (margin is None) == (detect is None):
+        raise InvalidArgument("margin", "be given, or detect, but not both", {"margin": margin, "detect": detect})
+    miss = (1 - strictly_between(0, 1, level=level)) / (mechanism.k if simultaneous else 1)
+    z = -NormalDist().inv_cdf(miss / 2)
+
+    def variance(frequency: float) -> float:
+        return mechanism.variance(frequency, target=target)
+
+    if margin is not None:
+        width = strictly_between(0, 1, margin=margin)
+        worst = _worst(mechanism, target) if f is None else variance(between(0, 1, f=f))
+        return max(1, math.ceil(z * z * worst / width**2))
+    if f is not None:
+        raise InvalidArgument("f", "be left out with detect", f)
+    rare = strictly_between(0, 1, detect=detect)
+    strength = NormalDist().inv_cdf(strictly_between(0, 1, power=power))
+    spread = z * math.sqrt(variance(0.0)) + strength * math.sqrt(variance(rare))
+    return max(1, math.ceil((spread / rare) ** 2))
+
+
+def _worst(mechanism: Mechanism, target: str) -> float:
+    """The largest variance over all frequencies: V is a quadratic that opens downwards, or a line."""
+    _, v1, v2 = mechanism.channel.noise(target)
+    inner = [-v1 / (2 * v2)] if v2 < 0 < -v1 / (2 * v2) < 1 else []
+    return max(mechanism.variance(f, target=target) for f in (0.0, 1.0, *inner))

@@ -1,0 +1,48 @@
+"""Numbers bounded with proof, by ball arithmetic: e^epsilon from below, logarithms from above."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+SCALE = 2**64
+
+
+def exponential_below(epsilon: float) -> Fraction:
+    """E = floor(e^epsilon 2^64) / 2^64, so that E <= e^epsilon with certainty."""
+    import flint
+
+    bits = 192
+    while True:
+        with flint.ctx.workprec(bits):
+            ball = flint.arb(epsilon).exp() * SCALE
+            number = ball.floor().unique_fmpz()
+        if number is not None:  # else the ball straddles an integer: look closer
+            return Fraction(int(number), SCALE)
+        bits *= 2
+
+
+def logarithm_above(ratio: Fraction) -> float:
+    """The smallest convenient float that is at least log(ratio)."""
+    import flint
+
+    with flint.ctx.workprec(256):
+        exact = flint.arb(flint.fmpq(ratio.numerator, ratio.denominator)).log()
+        number = float(exact)
+        while not flint.arb(number) >= exact:
+            number = math.nextafter(number, math.inf)
+        while flint.arb(math.nextafter(number, -math.inf)) >= exact:
+            number = math.nextafter(number, -math.inf)
+    return number
+
+
+def logarithm_slack(epsilon: float, ratio: Fraction) -> float:
+    """epsilon - log(ratio), rounded down to a float: what was asked for and is not spent."""
+    import flint
+
+    with flint.ctx.workprec(256):
+        exact = flint.arb(epsilon) - flint.arb(flint.fmpq(ratio.numerator, ratio.denominator)).log()
+        number = float(exact)
+        while not flint.arb(number) <= exact:
+            number = math.nextafter(number, -math.inf)
+    return number

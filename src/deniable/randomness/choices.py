@@ -1,0 +1,55 @@
+"""Exact choices for one report, in plain Python: coins, uniform integers, subsets.
+
+The compiled kernels make the same choices from the same words. How many words a report reads never
+depends on its value or on a coin: a method draws what it may need before it looks at the coin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from deniable.randomness.keystream import MODULUS
+
+
+def rejection_bound(bound: int) -> int:
+    """Low halves below this are rejected, so that every integer below `bound` is equally likely.
+
+    Reference: Lemire 2019, "Fast random integer generation in an interval", section 4.
+    """
+    return MODULUS % bound
+
+
+def scaled(word: int, bound: int) -> tuple[int, int]:
+    """The high half (the integer drawn) and the low half (the one to test) of word * bound."""
+    return divmod(word * bound, MODULUS)
+
+
+class Choices:
+    """The choices of one report: its own words in order, and its overflow for rejected ones."""
+
+    def __init__(self, words: Sequence[int], overflow: Iterator[int]) -> None:
+        self._words = iter(words)
+        self._overflow = overflow
+
+    def coin(self, threshold: int) -> bool:
+        """True with probability threshold / 2^64."""
+        return next(self._words) < threshold
+
+    def below(self, bound: int, rejection: int | None = None) -> int:
+        """A uniform integer from 0 to bound - 1."""
+        least = rejection_bound(bound) if rejection is None else rejection
+        drawn, low = scaled(next(self._words), bound)
+        while low < least:
+            drawn, low = scaled(next(self._overflow), bound)
+        return drawn
+
+    def subset(self, k: int, size: int) -> tuple[int, ...]:
+        """A uniform subset of 0..k-1, sorted; one word an element.
+
+        Reference: Floyd's method, Bentley and Floyd 1987.
+        """
+        chosen: set[int] = set()
+        for newest in range(k - size, k):
+            drawn = self.below(newest + 1)
+            chosen.add(newest if drawn in chosen else drawn)
+        return tuple(sorted(chosen))

@@ -1,0 +1,25 @@
+"""Seeded randomness for simulation. It protects nobody, and nothing a device sends comes from here."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.validate import whole
+
+_CHUNK = 2**22
+
+
+def generator(seed: int) -> np.random.Generator:
+    """NumPy's generator for this seed."""
+    return np.random.Generator(np.random.PCG64(whole(0, seed=seed)))
+
+
+def scatter(balls: int, boxes: int, source: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Throw balls uniformly into boxes: one at a time when they are few, else one multinomial."""
+    if balls > 8 * boxes:
+        return source.multinomial(balls, np.full(boxes, 1 / boxes))
+    counts = np.zeros(boxes, np.int64)
+    for start in range(0, balls, _CHUNK):
+        counts += np.bincount(source.integers(boxes, size=min(_CHUNK, balls - start)), minlength=boxes)
+    return counts
