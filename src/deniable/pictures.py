@@ -65,11 +65,11 @@ def interval_chart(rows: list[Any], title: str) -> Any:
 def load_altair() -> Any:
     """altair and what it needs to write a self-contained page."""
     try:
-        import altair
+        import altair as alt
         import vl_convert  # noqa: F401
     except ImportError:
         raise MissingExtra("drawing a page", "deniable[plots]") from None
-    return altair
+    return alt
 
 
 def save_page(chart: Any, path: str | Path) -> Any:

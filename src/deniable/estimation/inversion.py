@@ -28,7 +28,8 @@ def normalized(counts: Counts, n: int, channel: PureChannel) -> Floats:
     Reference: InvN in Pinzon et al. 2026, section 2.3.
     """
     positive: Floats = np.maximum(_excess(counts, n, channel), 0.0)
-    return positive / positive.sum()
+    total: float = positive.sum()
+    return positive / total
 
 
 def _excess(counts: Counts, n: int, channel: PureChannel) -> Floats:
