@@ -192,6 +192,7 @@ def _line_search(
 ) -> Floats | None:
     """The first of the points 1, 1/2, 1/4, ... of the way that gains what the slope promises."""
     base = observed.objective(reports)
+    rounding = 1e-14 * (1 + abs(base))
     promised = float((gradient - 1) @ (target - theta))
     share = 1.0
     while share > 1e-6:
@@ -202,7 +203,7 @@ def _line_search(
             reached = observed.reports(point)
             if (reached[observed.phi > 0] > 0).all():
                 gained = observed.objective(reached) - base
-                if gained >= 1e-4 * share * promised - 1e-15:
+                if gained >= 1e-4 * share * promised - rounding:
                     return point
         share /= 2
     return None

@@ -45,7 +45,7 @@ def survivors(counts: Counts, threshold: Callable[[int, int], int]) -> Survivors
     while kept_size < size:
         size, total, passes = kept_size, kept_total, passes + 1
         least = threshold(total, size)
-        out = np.empty(size, np.int64) if kept is counts else kept
+        out = np.empty(size + 1, np.int64) if kept is counts else kept
         kept_size, kept_total = keep_at_least(kept, least, out)
         kept = out[:kept_size]
     return Survivors(least, size, total, passes)

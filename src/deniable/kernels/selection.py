@@ -25,13 +25,16 @@ def total_at_least(counts: Counts, threshold: int) -> tuple[int, int]:
 
 @compiled
 def keep_at_least(counts: Counts, threshold: int, kept: Counts) -> tuple[int, int]:
-    """Copy the counts that reach the threshold to the front of `kept` (which may be `counts` itself)."""
+    """Copy the counts that reach the threshold to the front of `kept`.
+
+    `kept` is `counts` itself, or has room for one more than will be kept: the loop has no branch, so it
+    writes every count and moves on only if it is kept.
+    """
     size = 0
     total = 0
-    last = kept.shape[0] - 1
     for i in range(counts.shape[0]):
         count = counts[i]
-        kept[min(size, last)] = count  # overwritten by the next one unless it is kept
+        kept[size] = count
         keep = count >= threshold
         size += keep
         total += count * keep

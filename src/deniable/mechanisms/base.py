@@ -7,7 +7,7 @@ a kernel), how to count, the exact channel, and which estimation methods its sum
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ from deniable.estimation.inversion import unbiased
 from deniable.guarantee import Guarantee
 from deniable.randomness.bounds import exponential_below, logarithm_above, logarithm_slack
 from deniable.randomness.choices import Choices
-from deniable.randomness.keystream import Keystream, Words
+from deniable.randomness.keystream import MODULUS, Keystream, Words
 from deniable.reports import Report, Reports
 from deniable.spec import Spec
 from deniable.summary import Counts, Summary
@@ -70,7 +70,7 @@ class Mechanism(ABC):
                 "epsilon", f"be at most {MAX_EPSILON:g} (beyond it a report is the value)", self.epsilon
             )
         set_once(self, "epsilon", float(self.epsilon))
-        set_once(self, "thresholds", self._thresholds(exponential_below(self.epsilon)))
+        set_once(self, "thresholds", self._thresholds(exponential_below(self.epsilon), MODULUS))
         set_once(self, "channel", self._channel())
         parameters = {"epsilon": self.epsilon, **self._parameters()}
         set_once(self, "spec", Spec(self.name, self.version, self.domain, parameters, self.thresholds))
@@ -78,8 +78,11 @@ class Mechanism(ABC):
     # What a mechanism adds ------------------------------------------------------------------------
 
     @abstractmethod
-    def _thresholds(self, bound: Fraction) -> dict[str, int]:
-        """The integers that run, for ratios of at most `bound` <= e^epsilon."""
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        """The integers that run, for words uniform below `modulus` and ratios of at most `bound` <= e^epsilon.
+
+        Devices run with 2^64. Tests run the same code with a small modulus and all words there are.
+        """
 
     @abstractmethod
     def _channel(self) -> PureChannel:
@@ -113,6 +116,10 @@ class Mechanism(ABC):
     @abstractmethod
     def accumulate(self, data: Payloads, counts: Counts) -> None:
         """Add checked reports to the counts of a summary."""
+
+    @abstractmethod
+    def all_payloads(self) -> Iterable[Payload]:
+        """Every report there is, for exact enumeration on small domains."""
 
     @abstractmethod
     def _probability(self, payload: Payload, index: int) -> Fraction: ...

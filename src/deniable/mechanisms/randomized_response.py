@@ -5,7 +5,7 @@ Reference: Warner 1965 for k = 2; Kairouz, Bonawitz, Ramage 2016, section 4.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -38,12 +38,12 @@ class RandomizedResponse(Mechanism):
     stride: ClassVar[int] = 2  # the coin, and the replacement drawn whether needed or not
     default_method: ClassVar[str] = "mle"
 
-    def _thresholds(self, bound: Fraction) -> dict[str, int]:
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         # T = floor(M (E - 1) / (E - 1 + k)): report the value if U < T, else a uniform one
-        truth = int(MODULUS * (bound - 1) / (bound - 1 + self.k))
+        truth = int(modulus * (bound - 1) / (bound - 1 + self.k))
         if truth == 0:
             raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
-        return {"truth": truth, "rejection": rejection_bound(self.k)}
+        return {"truth": truth, "rejection": rejection_bound(self.k, modulus)}
 
     def _channel(self) -> PureChannel:
         # q = (M - T) / (M k),  p = q + T / M
@@ -87,6 +87,9 @@ class RandomizedResponse(Mechanism):
         from deniable.kernels.replacement import count_into
 
         count_into(data, counts)
+
+    def all_payloads(self) -> Iterable[int]:
+        return range(self.k)
 
     def _probability(self, payload: Payload, index: int) -> Fraction:
         self.check_payloads(np.array([payload]))

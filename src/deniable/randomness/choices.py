@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from deniable.randomness.keystream import MODULUS
 
 
-def rejection_bound(bound: int) -> int:
+def rejection_bound(bound: int, modulus: int = MODULUS) -> int:
     """Low halves below this are rejected, so that every integer below `bound` is equally likely.
 
     Reference: Lemire 2019, "Fast random integer generation in an interval", section 4.
     """
-    return MODULUS % bound
+    return modulus % bound
 
 
 def scaled(word: int, bound: int) -> tuple[int, int]:

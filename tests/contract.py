@@ -1,0 +1,310 @@
+"""What every mechanism promises, as checks that take a mechanism and fail with AssertionError.
+
+They run over the registry (test_contract.py), and on mechanisms with planted faults, each of which must
+be caught (test_planted_faults.py).
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+
+import flint
+import numpy as np
+from scipy.stats import chi2
+
+import deniable as dn
+from deniable.mechanisms.base import Mechanism, Payload
+from deniable.randomness.bounds import exponential_below
+from deniable.randomness.choices import Choices
+from deniable.randomness.keystream import Keystream
+
+ALPHA = 1e-9  # false alarms of each statistical check
+
+
+def coarse(mechanism: Mechanism, bits: int) -> Mechanism:
+    """The same code on words that are multiples of 2^(64 - bits): as if words had that many bits."""
+    made = copy.copy(mechanism)
+    thresholds = mechanism._thresholds(exponential_below(mechanism.epsilon), 2**bits)
+    object.__setattr__(made, "thresholds", {name: t << (64 - bits) for name, t in thresholds.items()})
+    object.__setattr__(made, "channel", made._channel())
+    return made
+
+
+def tally(payloads: np.ndarray) -> Counter[Payload]:
+    """How often each payload occurs in an array of them."""
+    rows, counts = np.unique(payloads, axis=0, return_counts=True)
+    return Counter(dict(zip(map(payload_key, rows), counts.tolist(), strict=True)))
+
+
+def payload_key(entry: object) -> Payload:
+    """A row of a payload array as `all_payloads` writes it."""
+    return tuple(entry.tolist()) if np.ndim(entry) else int(entry)  # type: ignore[attr-defined, call-overload]
+
+
+# 1. The channel ------------------------------------------------------------------------------------
+
+
+def check_channel_sums_to_one(m: Mechanism) -> None:
+    for value in m.domain.all_labels():
+        assert sum(m.probability(payload, value) for payload in m.all_payloads()) == 1
+
+
+def check_largest_ratio_is_within_epsilon(m: Mechanism) -> None:
+    largest = Fraction(0)
+    for payload in m.all_payloads():
+        column = [m.probability(payload, value) for value in m.domain.all_labels()]
+        largest = max(largest, max(column) / min(column))
+    bound = exponential_below(m.epsilon)
+    guarantee = m.guarantee()
+    assert largest == guarantee.ratio, "the guarantee must be that of the channel"
+    assert guarantee.ratio <= bound
+    with flint.ctx.workprec(300):
+        e_epsilon = flint.arb(m.epsilon).exp()
+        assert flint.arb(flint.fmpq(bound.numerator, bound.denominator)) <= e_epsilon
+        log_ratio = flint.arb(flint.fmpq(guarantee.ratio.numerator, guarantee.ratio.denominator)).log()
+        assert flint.arb(guarantee.epsilon) >= log_ratio
+        assert 0 <= flint.arb(guarantee.slack) <= flint.arb(m.epsilon) - log_ratio
+
+
+def check_reconstruction_rate(m: Mechanism) -> None:
+    # the best guess takes, for each report, the value under which it is likeliest
+    labels = m.domain.all_labels()
+    best = sum(max(m.probability(payload, value) for value in labels) for payload in m.all_payloads())
+    assert m.reconstruction_rate() == best / len(labels)
+
+
+# 2. The code, not the formula: all words there are ------------------------------------------------
+
+
+def check_kernel_makes_the_channel(m: Mechanism, bits: int) -> None:
+    small = coarse(m, bits)
+    grid = np.arange(2**bits, dtype=np.uint64) << np.uint64(64 - bits)
+    words = np.stack(np.meshgrid(*[grid] * m.stride, indexing="ij"), axis=-1).reshape(-1)
+    n = len(words) // m.stride
+    rejections = set()
+    for index, value in enumerate(m.domain.all_labels()):
+        out = small.empty_payloads(n)
+        again = small.randomize(np.full(n, index, np.int64), words, out)
+        rejections.add(len(again))
+        accepted = np.delete(out, again, axis=0)
+        _matches_channel(small, value, tally(accepted), len(accepted))
+    assert len(rejections) == 1, "how often a draw is rejected must not depend on the value"
+
+
+class _Rejected(Exception):  # noqa: N818
+    """The plain path asked for an overflow word."""
+
+
+def _no_overflow() -> Iterator[int]:
+    raise _Rejected
+    yield
+
+
+class _Counting:
+    """Words that can tell how many were read."""
+
+    def __init__(self, words: tuple[int, ...]) -> None:
+        self.words, self.read = words, 0
+
+    def __iter__(self) -> Iterator[int]:
+        for word in self.words:
+            self.read += 1
+            yield word
+
+
+def check_plain_path_makes_the_channel(m: Mechanism, bits: int) -> None:
+    small = coarse(m, bits)
+    grid = [j << (64 - bits) for j in range(2**bits)]
+    rejections = set()
+    for index, value in enumerate(m.domain.all_labels()):
+        seen: Counter[Payload] = Counter()
+        rejected = 0
+        for words in itertools.product(grid, repeat=m.stride):
+            counting = _Counting(words)
+            try:
+                seen[small.randomize_one(index, Choices(counting, _no_overflow()))] += 1
+            except _Rejected:
+                rejected += 1
+            assert counting.read == m.stride, "every report must read all its words, whatever its value and coins"
+        rejections.add(rejected)
+        _matches_channel(small, value, seen, seen.total())
+    assert len(rejections) == 1, "how often a draw is rejected must not depend on the value"
+
+
+def _matches_channel(m: Mechanism, value: object, seen: Counter[Payload], total: int) -> None:
+    possible = list(m.all_payloads())
+    assert seen.keys() <= set(possible)
+    for payload in possible:
+        assert seen[payload] == total * m.probability(payload, value)
+
+
+# 3. The sampler against the channel ----------------------------------------------------------------
+
+
+def chi_square_rejects(observed: np.ndarray, expected: np.ndarray) -> bool:
+    """Whether Pearson's statistic exceeds its true quantile at ALPHA."""
+    used = expected > 0
+    assert observed[~used].sum() == 0
+    statistic = float(((observed - expected)[used] ** 2 / expected[used]).sum())
+    return statistic > chi2.isf(ALPHA, int(used.sum()) - 1)
+
+
+def samples_for(defect: float, cells: int) -> int:
+    """Reports needed to see one cell off by `defect` of its expected share 1/cells, with power over 99.99%.
+
+    The statistic then has noncentrality n defect^2/cells; it is asked to lie 10 of its standard
+    deviations beyond the quantile.
+    """
+    limit = chi2.isf(ALPHA, cells - 1)
+    noncentrality = limit + 10 * math.sqrt(2 * (cells - 1) + 4 * limit)
+    return math.ceil(noncentrality * cells / defect**2)
+
+
+def check_sampler_follows_channel(m: Mechanism, seed: int, defect: float = 0.05) -> None:
+    possible = {payload: place for place, payload in enumerate(m.all_payloads())}
+    n = samples_for(defect, len(possible))
+    for value in m.domain.all_labels():
+        reports = m.privatize([value] * n, seed=seed)
+        observed = np.zeros(len(possible))
+        for payload, count in tally(reports.data).items():
+            observed[possible[payload]] = count
+        expected = n * np.array([float(m.probability(payload, value)) for payload in possible])
+        assert not chi_square_rejects(observed, expected)
+
+
+def check_simulation_follows_channel(m: Mechanism, seed: int) -> None:
+    # one value has all users: the counts are then one multinomial over the reports, if a report is a cell
+    for index in range(m.k):
+        true = np.zeros(m.k, np.int64)
+        true[index] = 400_000
+        summary = dn.simulate(m, true, seed=seed)
+        assert summary.simulated
+        support = m.support_counts(summary.counts)
+        for value in range(m.k):
+            chance = float(m.channel.p if value == index else m.channel.q)
+            spread = math.sqrt(400_000 * chance * (1 - chance))
+            assert abs(support[value] - 400_000 * chance) <= 6.2 * spread + 1e-9  # two-sided 1e-9
+
+
+# 4. Unbiased, with the stated variance, by enumeration --------------------------------------------
+
+
+def check_unbiased_and_variance(m: Mechanism) -> None:
+    labels = m.domain.all_labels()
+    possible = list(m.all_payloads())
+    users = [0, 0, 1] if len(possible) <= 8 else [0, 1]
+    mean, second = np.zeros(m.k), np.zeros(m.k)
+    for payloads in itertools.product(possible, repeat=len(users)):
+        chance = math.prod(m.probability(payload, labels[user]) for payload, user in zip(payloads, users, strict=True))
+        f = _unbiased(m, payloads)
+        mean, second = mean + float(chance) * f, second + float(chance) * f * f
+    truth = np.bincount(users, minlength=m.k) / len(users)
+    _close(mean, truth, np.sqrt(second.max()))
+    stated = [m.variance(f, n=len(users), target="users") for f in truth]
+    _close(second - truth**2, np.array(stated), second.max())
+
+
+def check_population_variance(m: Mechanism) -> None:
+    labels = m.domain.all_labels()
+    possible = list(m.all_payloads())
+    shares = [Fraction(2, 5), *[Fraction(3, 5 * (m.k - 1))] * (m.k - 1)]
+    mixed = [sum(s * m.probability(y, x) for s, x in zip(shares, labels, strict=True)) for y in possible]
+    mean, second = np.zeros(m.k), np.zeros(m.k)
+    for places in itertools.product(range(len(possible)), repeat=2):
+        chance = float(math.prod(mixed[place] for place in places))
+        f = _unbiased(m, [possible[place] for place in places])
+        mean, second = mean + chance * f, second + chance * f * f
+    truth = np.array(shares, float)
+    _close(mean, truth, np.sqrt(second.max()))
+    stated = [m.variance(float(share), n=2, target="population") for share in shares]
+    _close(second - truth**2, np.array(stated), second.max())
+
+
+def _unbiased(m: Mechanism, payloads: object) -> np.ndarray:
+    # the summary is made by hand: coarse mechanisms keep the fingerprint of their full-width twin
+    summary = m.summarize(np.array(payloads, dtype=m.empty_payloads(0).dtype))
+    return m.estimate(summary, "unbiased").frequencies
+
+
+def _close(found: np.ndarray, wanted: np.ndarray, scale: float) -> None:
+    assert np.abs(found - wanted).max() <= 1e-12 * max(1.0, float(scale))
+
+
+# 5. One by one or in batches -----------------------------------------------------------------------
+
+
+def check_batch_equals_one_by_one(m: Mechanism, seed: int) -> None:
+    keystream = Keystream.seeded(seed)
+    indices = np.random.default_rng(seed).integers(0, m.k, 500)
+    batch = m.payloads(indices, keystream)
+    stream = keystream.stream(0)
+    for i, index in enumerate(indices.tolist()):
+        words = stream.words(m.stride).tolist()
+        assert payload_key(batch[i]) == m.randomize_one(index, Choices(words, keystream.overflow(i)))
+    few = m.payloads(indices[:5], keystream)
+    assert np.array_equal(few, batch[:5])
+
+
+def check_rejected_draws_use_the_overflow_stream(m: Mechanism, seed: int) -> None:
+    # with six-bit words many draws are rejected; both paths must still agree
+    small = coarse(m, 6)
+    check_batch_equals_one_by_one(small, seed)
+
+
+def check_one_value_changes_one_report(m: Mechanism, seed: int) -> None:
+    keystream = Keystream.seeded(seed)
+    before = np.zeros(300, np.int64)
+    after = before.copy()
+    after[150] = m.k - 1
+    differs = np.flatnonzero(
+        [payload_key(a) != payload_key(b) for a, b in zip(m.payloads(before, keystream), m.payloads(after, keystream), strict=True)]
+    )
+    assert set(differs.tolist()) <= {150}
+
+
+# 7. Bytes ------------------------------------------------------------------------------------------
+
+
+def check_encoding_round_trips(m: Mechanism, overhead: int = 0) -> None:
+    seen = set()
+    for payload in m.all_payloads():
+        data = m.encode(dn.Report(payload, m.fingerprint))
+        assert m.decode(data) == dn.Report(payload, m.fingerprint)
+        assert len(data) <= -(-m.report_bits // 8) + overhead
+        seen.add(data)
+    assert len(seen) == len(list(m.all_payloads())), "two reports must not share their bytes"
+    assert m.report_bits >= math.log2(len(seen)) - 1e-9
+
+
+def check_bytes_decode_or_are_refused(m: Mechanism, data: bytes) -> None:
+    try:
+        report = m.decode(data)
+    except dn.MalformedReport:
+        return
+    assert report.payload in set(m.all_payloads())
+    assert m.encode(report) == data
+
+
+# The summary counts every report once --------------------------------------------------------------
+
+
+def check_summary_counts_every_report(m: Mechanism, seed: int) -> None:
+    reports = m.privatize(np.random.default_rng(seed).integers(0, m.k, 1000), seed=seed)
+    whole = m.summarize(reports)
+    one_by_one = sum(m.summarize(reports[i : i + 1]) for i in range(len(reports)))
+    assert whole == one_by_one
+    assert whole.n == 1000
+    support = m.support_counts(whole.counts)
+    wanted = [sum(_supports(m, payload_key(y), x) for y in reports.data) for x in range(m.k)]
+    assert support.tolist() == wanted
+
+
+def _supports(m: Mechanism, payload: Payload, index: int) -> bool:
+    """A report supports the values under which it is likeliest."""
+    column = [m._probability(payload, value) for value in range(m.k)]
+    return column[index] == max(column)

@@ -1,0 +1,79 @@
+"""Slow, obvious twins of every compiled kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def replace(values: Sequence[int], words: Sequence[int], truth: int, k: int, rejection: int) -> tuple[list[int], int]:
+    """The reports and the number of rejected draws."""
+    reports, rejections = [], 0
+    for i, value in enumerate(values):
+        coin, draw = int(words[2 * i]), int(words[2 * i + 1])
+        high, low = divmod(draw * k, 2**64)
+        rejections += low < rejection
+        reports.append(value if coin < truth else high)
+    return reports, rejections
+
+
+def rejected(words: Sequence[int], k: int, rejection: int) -> list[int]:
+    """The positions of rejected draws."""
+    return [i for i in range(len(words) // 2) if int(words[2 * i + 1]) * k % 2**64 < rejection]
+
+
+def count_into(reports: Sequence[int], counts: list[int]) -> list[int]:
+    """The counts with the reports added."""
+    counts = list(counts)
+    for report in reports:
+        counts[report] += 1
+    return counts
+
+
+def at_least(counts: Sequence[int], threshold: int) -> list[int]:
+    """The counts that reach the threshold, in order."""
+    return [count for count in counts if count >= threshold]
+
+
+def share_out(
+    counts: Sequence[int],
+    threshold: int,
+    centre: int,
+    size: float,
+    rest: float,
+    slope: float,
+    share: float,
+    offset: float,
+) -> list[float]:
+    """The affine map of the counts that reach the threshold, never below zero; 0 for the others."""
+    return [
+        max(0.0, ((count - centre) * size - rest) * slope + count * share + offset) if count >= threshold else 0.0
+        for count in counts
+    ]
+
+
+def most_likely(counts: Sequence[int], odds: object) -> list[object]:
+    """The maximum of the likelihood of randomised response by sorting, in the arithmetic of `odds`.
+
+    `odds` is p/q - 1 (a Fraction or an mpmath number). Drop the smallest counts while they are below
+    s/(R + odds); Pinzon et al. 2026, Algorithm 1, written with counts.
+    """
+    order = sorted(range(len(counts)), key=lambda i: counts[i])
+    total, dropped = sum(counts), 0
+    while counts[order[dropped]] * (len(counts) - dropped + odds) < total:
+        total -= counts[order[dropped]]
+        dropped += 1
+    left = len(counts) - dropped
+    theta: list[object] = [0] * len(counts)
+    for i in order[dropped:]:
+        theta[i] = (counts[i] * (left + odds) - total) / (total * odds)
+    return theta
+
+
+def projected(frequencies: Sequence[float]) -> list[float]:
+    """Euclidean projection onto the simplex by sorting (Held, Wolfe, Crowder 1974)."""
+    total, shift = 0, None
+    for place, value in enumerate(sorted(frequencies, reverse=True), start=1):
+        total += value
+        if value + (1 - total) / place > 0:
+            shift = (1 - total) / place
+    return [max(0, value + shift) for value in frequencies]

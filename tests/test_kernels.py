@@ -1,0 +1,85 @@
+"""Compiled kernels against their slow twins, with the compiler and without it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deniable.kernels import replacement, selection
+from tests import naive
+
+WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+words = st.integers(0, 2**64 - 1)
+counts = st.lists(st.integers(0, 2**40), min_size=1, max_size=30)
+
+
+@pytest.fixture(autouse=True)
+def _wrapping_products() -> object:
+    # without the compiler, NumPy reports the products that wrap around on purpose
+    with np.errstate(over="ignore"):
+        yield
+
+
+@given(st.data(), st.integers(2, 2**31), words)
+@settings(max_examples=100, deadline=None)
+def test_replace_and_rejected(data: st.DataObject, k: int, truth: int) -> None:
+    values = data.draw(st.lists(st.integers(0, k - 1), min_size=1, max_size=20))
+    drawn = data.draw(st.lists(words, min_size=2 * len(values), max_size=2 * len(values)))
+    rejection = data.draw(st.sampled_from([0, 2**64 % k, 2**62]))
+    out = np.empty(len(values), np.uint32)
+    numbers = np.uint64(truth), np.uint64(k), np.uint64(rejection)
+    rejections = replacement.replace(np.array(values), np.array(drawn, np.uint64), *numbers, out)
+    assert (out.tolist(), rejections) == naive.replace(values, drawn, truth, k, rejection)
+    positions = np.empty(rejections, np.int64)
+    assert replacement.rejected(np.array(drawn, np.uint64), numbers[1], numbers[2], positions) == rejections
+    assert positions.tolist() == naive.rejected(drawn, k, rejection)
+
+
+@given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 2**61), min_size=10, max_size=10))
+@settings(max_examples=50, deadline=None)
+def test_count_into(reports: list[int], start: list[int]) -> None:
+    total = np.array(start)
+    replacement.count_into(np.array(reports, np.uint32), total)
+    assert total.tolist() == naive.count_into(reports, start)
+
+
+@given(counts, st.integers(0, 2**40))
+@settings(max_examples=100, deadline=None)
+def test_total_and_keep_at_least(numbers: list[int], threshold: int) -> None:
+    kept = naive.at_least(numbers, threshold)
+    array = np.array(numbers)
+    assert selection.total_at_least(array, threshold) == (len(kept), sum(kept))
+    out = np.empty(len(kept) + 1, np.int64)
+    assert selection.keep_at_least(array, threshold, out) == (len(kept), sum(kept))
+    assert out[: len(kept)].tolist() == kept
+    assert selection.keep_at_least(array, threshold, array) == (len(kept), sum(kept))
+    assert array[: len(kept)].tolist() == kept
+
+
+@given(counts, st.integers(0, 2**40), st.integers(0, 2**40), st.floats(-1, 1), st.floats(0, 1))
+@settings(max_examples=50, deadline=None)
+def test_share_out(numbers: list[int], threshold: int, centre: int, offset: float, share: float) -> None:
+    out = np.empty(len(numbers))
+    selection.share_out(np.array(numbers), threshold, centre, 3.0, 1.0, 0.5, share, offset, out)
+    wanted = naive.share_out(numbers, threshold, centre, 3.0, 1.0, 0.5, share, offset)
+    np.testing.assert_allclose(out, wanted, rtol=1e-12, atol=1e-3)
+
+
+@pytest.mark.skipif(WITHOUT_COMPILER, reason="this is the run without the compiler")
+def test_all_of_this_holds_without_the_compiler() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(Path(__file__))],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "4 passed, 1 skipped" in run.stdout
