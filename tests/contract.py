@@ -96,7 +96,7 @@ def check_kernel_makes_the_channel(m: Mechanism, bits: int) -> None:
     assert len(rejections) == 1, "how often a draw is rejected must not depend on the value"
 
 
-class _Rejected(Exception):  # noqa: N818
+class _Rejected(Exception):
     """The plain path asked for an overflow word."""
 
 
@@ -262,7 +262,10 @@ def check_one_value_changes_one_report(m: Mechanism, seed: int) -> None:
     after = before.copy()
     after[150] = m.k - 1
     differs = np.flatnonzero(
-        [payload_key(a) != payload_key(b) for a, b in zip(m.payloads(before, keystream), m.payloads(after, keystream), strict=True)]
+        [
+            payload_key(a) != payload_key(b)
+            for a, b in zip(m.payloads(before, keystream), m.payloads(after, keystream), strict=True)
+        ]
     )
     assert set(differs.tolist()) <= {150}
 

@@ -60,7 +60,9 @@ def test_all_words_through_the_kernel_give_the_channel(small: Mechanism, bits: i
 
 def test_eleven_bit_words_through_the_kernel_give_the_channel() -> None:
     for name in dn.mechanisms():
-        contract.check_kernel_makes_the_channel(dn.mechanism(name, k=5, epsilon=1.0), 22 // dn.mechanism(name, k=5, epsilon=1.0).stride)
+        contract.check_kernel_makes_the_channel(
+            dn.mechanism(name, k=5, epsilon=1.0), 22 // dn.mechanism(name, k=5, epsilon=1.0).stride
+        )
 
 
 def test_all_words_through_the_plain_path_give_the_channel(small: Mechanism) -> None:

@@ -132,7 +132,14 @@ def test_users_needed_takes_the_worst_frequency_by_default() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"margin": 0.1, "detect": 0.1}, {"margin": 0}, {"margin": 2}, {"detect": 0.1, "f": 0.5}, {"margin": 0.1, "level": 1}],
+    [
+        {},
+        {"margin": 0.1, "detect": 0.1},
+        {"margin": 0},
+        {"margin": 2},
+        {"detect": 0.1, "f": 0.5},
+        {"margin": 0.1, "level": 1},
+    ],
 )
 def test_users_needed_refuses_what_makes_no_sense(arguments: dict[str, float]) -> None:
     with pytest.raises(dn.InvalidArgument):

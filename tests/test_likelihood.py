@@ -121,7 +121,11 @@ def test_theorem_2_the_three_constrained_estimates_are_collinear() -> None:
     assert counts.sum() == n
     assert counts[0] / n < channel.q
     assert counts[1] / n >= (k * channel.q - Fraction(20, n)) / (k - 1)
-    projection, mle, rescaled = projected(counts, n, channel), most_likely(counts, channel), normalized(counts, n, channel)
+    projection, mle, rescaled = (
+        projected(counts, n, channel),
+        most_likely(counts, channel),
+        normalized(counts, n, channel),
+    )
     q, p, low = float(channel.q), float(channel.p), 20 / n
     t = (1 - low) / (p - low)
     assert t > 1

@@ -90,7 +90,7 @@ class Spec:
         layout = document.get("deniable")
         if isinstance(layout, int) and layout > FORMAT:
             raise UnsupportedVersion("spec", layout, FORMAT)
-        if layout != FORMAT:
+        if layout != FORMAT or isinstance(layout, bool):
             raise SpecError(f'spec must have the member "deniable": {FORMAT}, got {shown(layout)}')
         if unknown := sorted(document.keys() ^ _MEMBERS):
             raise SpecError(f"spec has a missing or unknown member: {', '.join(map(str, unknown))}")
