@@ -37,7 +37,8 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 
 def test_a_device_needs_neither_compiler_nor_statistics() -> None:
-    code = "import deniable as dn; m = dn.mechanism('grr', k=5, epsilon=1.0); m.encode(m.privatize_one(3)); m.privatize([1])"
+    make = "import deniable as dn; m = dn.mechanism('grr', k=5, epsilon=1.0)"
+    code = make + "; m.encode(m.privatize_one(3)); m.privatize([1])"
     assert loaded_after(code) == {"flint"}
 
 

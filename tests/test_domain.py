@@ -40,8 +40,15 @@ def test_labels_are_found_in_any_container(values: object) -> None:
 
 @pytest.mark.parametrize(
     "values",
-    [[99, 18, 20], np.array([99, 18, 20], np.uint8), np.array([99.0, 18.0, 20.0]), [99.0, 18, np.int16(20)]]
-    + [pd.Series([99, 18, 20]), pd.Series([99, 18, 20], dtype="Int64"), pa.array([99, 18, 20], pa.int16())],
+    [
+        [99, 18, 20],
+        [99.0, 18, np.int16(20)],
+        np.array([99, 18, 20], np.uint8),
+        np.array([99.0, 18.0, 20.0]),
+        pd.Series([99, 18, 20]),
+        pd.Series([99, 18, 20], dtype="Int64"),
+        pa.array([99, 18, 20], pa.int16()),
+    ],
     ids=lambda values: type(values).__name__,
 )
 def test_integers_are_found_in_any_container(values: object) -> None:
@@ -77,10 +84,10 @@ def test_a_batch_finds_what_single_values_find(domain: Domain) -> None:
 
 
 def test_a_refusal_names_value_position_and_rule() -> None:
-    with pytest.raises(dn.ValueOutsideDomain, match="value at position 1 must be one of the 3 labels .* got 'mauve'"):
+    with pytest.raises(dn.ValueOutsideDomain, match=r"value at position 1 must be one of the 3 labels .* got 'mauve'"):
         COLOURS.indices(["red", "mauve"])
     with pytest.raises(
-        dn.ValueOutsideDomain, match="value at position 2 must be a whole number from 18 to 99 .* got 17"
+        dn.ValueOutsideDomain, match=r"value at position 2 must be a whole number from 18 to 99 .* got 17"
     ):
         AGES.indices(np.array([18, 19, 17]))
     with pytest.raises(dn.ValueOutsideDomain, match='no "no answer" category'):
