@@ -1,7 +1,8 @@
-"""The benchmark tells the truth: its rivals are right, its verdicts are strict, its records are kept. No test times anything."""
+"""The benchmark is honest: its rivals are right, its verdicts strict, its records kept. No test depends on time."""
 
 from __future__ import annotations
 
+import io
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +36,7 @@ def record_of(*found) -> Record:
 
 
 def printed(record: Record) -> str:
-    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console = Console(width=200, file=io.StringIO(), record=True)
     table.show(record, console)
     return console.export_text()
 
@@ -51,11 +52,6 @@ def test_every_row_has_its_own_name_and_at_least_one_goal():
 def test_every_goal_of_every_row_is_not_measured_when_nothing_was():
     for row in all_rows():
         assert [goal.judge(Measured()).met for goal in row.goals] == [None] * len(row.goals)
-
-
-def test_every_peer_named_by_a_goal_does_some_job():
-    known = {peer for peers in JOBS.values() for peer in peers}
-    assert {"pure-ldp", "multi-freq-ldpy"} <= known
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])

@@ -1,0 +1,110 @@
+"""What the peers do for a row. Runs in the peers' own environment and knows nothing of deniable.
+
+    python -m benchmarks.peers FOLDER
+
+reads FOLDER/request.json (job, parameters, repeats) and the arrays beside it, FOLDER/*.npy, and prints
+{peer: {"seconds": ...} or {"missing": why}} as JSON. An array a peer answers with is left in
+FOLDER/answers/<peer>.npy.
+
+A peer's work for a job is a function of (arrays, parameters) that returns the piece to be timed; peers
+work user by user, in plain Python lists, as they are meant to be used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.clock import Job, medians, pin
+
+NOT_INSTALLED = "peer not installed"
+
+Arrays = Mapping[str, Any]
+Work = Callable[..., Job]
+
+
+def pure_ldp_grr_privatize(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from pure_ldp.frequency_oracles.direct_encoding import DEClient
+
+    client = DEClient(epsilon, k)
+    values = (arrays["values"] + 1).tolist()  # its values start at 1
+    return lambda: [client.privatise(value) for value in values]
+
+
+def multi_freq_grr_privatize(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
+
+    values = arrays["values"].tolist()
+    return lambda: [GRR_Client(value, k, epsilon) for value in values]
+
+
+def pure_ldp_grr_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from pure_ldp.frequency_oracles.direct_encoding import DEServer
+
+    reports = arrays["reports"].tolist()
+
+    def work() -> None:
+        server = DEServer(epsilon, k)
+        for report in reports:
+            server.aggregate(report)
+
+    return work
+
+
+def multi_freq_grr_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Aggregator_MI
+
+    reports = arrays["reports"].tolist()
+    return lambda: GRR_Aggregator_MI(reports, k, epsilon)  # counting comes with an estimate
+
+
+def pure_ldp_simplex(arrays: Arrays) -> Job:
+    from pure_ldp.core.prob_simplex import project_probability_simplex
+
+    return lambda: project_probability_simplex(arrays["vector"])
+
+
+JOBS: dict[str, dict[str, Work]] = {
+    "grr privatize": {"pure-ldp": pure_ldp_grr_privatize, "multi-freq-ldpy": multi_freq_grr_privatize},
+    "grr aggregate": {"pure-ldp": pure_ldp_grr_aggregate, "multi-freq-ldpy": multi_freq_grr_aggregate},
+    "simplex projection": {"pure-ldp": pure_ldp_simplex},
+}
+
+
+def answer(folder: Path) -> dict[str, dict[str, Any]]:
+    """Every peer's time for the job requested in this folder."""
+    request = json.loads((folder / "request.json").read_text())
+    arrays = {path.stem: np.load(path) for path in folder.glob("*.npy")}
+    (folder / "answers").mkdir()
+    found: dict[str, dict[str, Any]] = {}
+    for peer, work in JOBS[request["job"]].items():
+        try:
+            job = work(arrays, **request["parameters"])
+            result = job()
+            seconds = medians({peer: job}, request["repeats"])[peer]
+        except ImportError as error:
+            found[peer] = {"missing": f"{NOT_INSTALLED} ({error})"}
+        except Exception as error:  # its row says so; the other peers still run
+            found[peer] = {"missing": f"peer failed ({type(error).__name__}: {error})"}
+        else:
+            found[peer] = {"seconds": seconds}
+            if isinstance(result, np.ndarray):
+                np.save(folder / "answers" / f"{peer}.npy", result)
+    return found
+
+
+def main() -> None:
+    pin()
+    with contextlib.redirect_stdout(sys.stderr):  # a peer may print
+        found = answer(Path(sys.argv[1]))
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""One module per group of jobs, each with its ROWS; see registry.py."""
