@@ -15,6 +15,7 @@ from pathlib import Path
 
 from benchmarks.goals import Verdict
 from benchmarks.registry import Outcome
+from deniable import __version__
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Record:
     @staticmethod
     def now(limits: Mapping[str, float], outcomes: tuple[Outcome, ...]) -> Record:
         """A record of this moment and this machine."""
-        versions = {name: metadata.version(name) for name in ("deniable", "numpy", "numba")}
-        versions["python"] = platform.python_version()
+        versions = {"deniable": __version__, "python": platform.python_version()}
+        versions |= {name: metadata.version(name) for name in ("numpy", "numba")}
         return Record(datetime.now(UTC).isoformat(timespec="seconds"), versions, _cpu(), limits, outcomes)
 
     def to_json(self) -> str:

@@ -22,7 +22,7 @@ def show(record: Record, console: Console) -> None:
     table.add_column("best peer or limit")
     table.add_column("times as fast", justify="right")
     table.add_column("goal")
-    table.add_column("")
+    table.add_column("verdict")
     for outcome in record.outcomes:
         table.add_section()
         for place, verdict in enumerate(outcome.verdicts):
