@@ -169,7 +169,7 @@ def check_sampler_follows_channel(m: Mechanism, seed: int, defect: float = 0.05)
     possible = {payload: place for place, payload in enumerate(m.all_payloads())}
     n = samples_for(defect, len(possible))
     for value in m.domain.all_labels():
-        reports = m.privatize([value] * n, seed=seed)
+        reports = m.privatize(np.full(n, value), seed=seed)
         observed = np.zeros(len(possible))
         for payload, count in tally(reports.data).items():
             observed[possible[payload]] = count

@@ -26,29 +26,28 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Survivors:
-    """The counts that reach the final threshold: how many (R), their sum (s), passes made."""
+    """The counts that reach the final threshold: how many (R) and their sum (s)."""
 
     threshold: int
     size: int
     total: int
-    passes: int
 
 
 def survivors(counts: Counts, threshold: Callable[[int, int], int]) -> Survivors:
     """Drop counts below threshold(s, R) until none is left to drop."""
     from deniable.kernels.selection import keep_at_least, total_at_least
 
-    size, total, passes = len(counts), int(counts.sum()), 1
+    size, total = len(counts), int(counts.sum())
     least = threshold(total, size)
-    kept_size, kept_total = total_at_least(counts, least)
+    left = total_at_least(counts, least)
     kept = counts
-    while kept_size < size:
-        size, total, passes = kept_size, kept_total, passes + 1
+    while left[0] < size:
+        size, total = map(int, left)  # Python's integers: the thresholds must not overflow
         least = threshold(total, size)
         out = np.empty(size + 1, np.int64) if kept is counts else kept
-        kept_size, kept_total = keep_at_least(kept, least, out)
-        kept = out[:kept_size]
-    return Survivors(least, size, total, passes)
+        left = keep_at_least(kept, least, out)
+        kept = out[: left[0]]
+    return Survivors(least, size, total)
 
 
 def projected(counts: Counts, n: int, channel: PureChannel) -> Floats:
