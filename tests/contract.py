@@ -18,7 +18,8 @@ import numpy as np
 from scipy.stats import chi2
 
 import deniable as dn
-from deniable.mechanisms.base import Mechanism, Payload
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.definition import Payload
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
@@ -31,7 +32,7 @@ def coarse(mechanism: Mechanism, bits: int) -> Mechanism:
     made = copy.copy(mechanism)
     thresholds = mechanism._thresholds(exponential_below(mechanism.epsilon), 2**bits)
     object.__setattr__(made, "thresholds", {name: t << (64 - bits) for name, t in thresholds.items()})
-    object.__setattr__(made, "channel", made._channel())
+    made._derive()
     return made
 
 
@@ -81,10 +82,15 @@ def check_reconstruction_rate(m: Mechanism) -> None:
 # 2. The code, not the formula: all words there are ------------------------------------------------
 
 
+def every_word(m: Mechanism, bits: int) -> np.ndarray:
+    """All words of one report, for words of that many bits: one row per report."""
+    grid = np.arange(2**bits, dtype=np.uint64) << np.uint64(64 - bits)
+    return np.stack(np.meshgrid(*[grid] * m.stride, indexing="ij"), axis=-1).reshape(-1, m.stride)
+
+
 def check_kernel_makes_the_channel(m: Mechanism, bits: int) -> None:
     small = coarse(m, bits)
-    grid = np.arange(2**bits, dtype=np.uint64) << np.uint64(64 - bits)
-    words = np.stack(np.meshgrid(*[grid] * m.stride, indexing="ij"), axis=-1).reshape(-1)
+    words = every_word(m, bits).reshape(-1)
     n = len(words) // m.stride
     rejections = set()
     for index, value in enumerate(m.domain.all_labels()):
@@ -108,7 +114,7 @@ def _no_overflow() -> Iterator[int]:
 class _Counting:
     """Words that can tell how many were read."""
 
-    def __init__(self, words: tuple[int, ...]) -> None:
+    def __init__(self, words: list[int]) -> None:
         self.words, self.read = words, 0
 
     def __iter__(self) -> Iterator[int]:
@@ -119,12 +125,11 @@ class _Counting:
 
 def check_plain_path_makes_the_channel(m: Mechanism, bits: int) -> None:
     small = coarse(m, bits)
-    grid = [j << (64 - bits) for j in range(2**bits)]
     rejections = set()
     for index, value in enumerate(m.domain.all_labels()):
         seen: Counter[Payload] = Counter()
         rejected = 0
-        for words in itertools.product(grid, repeat=m.stride):
+        for words in every_word(m, bits).tolist():
             counting = _Counting(words)
             try:
                 seen[small.randomize_one(index, Choices(counting, _no_overflow()))] += 1
@@ -184,7 +189,7 @@ def check_simulation_follows_channel(m: Mechanism, seed: int) -> None:
         true[index] = 400_000
         summary = dn.simulate(m, true, seed=seed)
         assert summary.simulated
-        support = m.support_counts(summary.counts)
+        support = m.support_counts(summary)
         for value in range(m.k):
             chance = float(m.channel.p if value == index else m.channel.q)
             spread = math.sqrt(400_000 * chance * (1 - chance))
@@ -302,7 +307,7 @@ def check_summary_counts_every_report(m: Mechanism, seed: int) -> None:
     one_by_one = sum(m.summarize(reports[i : i + 1]) for i in range(len(reports)))
     assert whole == one_by_one
     assert whole.n == 1000
-    support = m.support_counts(whole.counts)
+    support = m.support_counts(whole)
     wanted = [sum(_supports(m, payload_key(y), x) for y in reports.data) for x in range(m.k)]
     assert support.tolist() == wanted
 

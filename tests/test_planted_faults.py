@@ -14,7 +14,7 @@ import pytest
 import deniable as dn
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.inversion import unbiased
-from deniable.mechanisms.base import Answer
+from deniable.mechanisms.definition import Answer
 from deniable.randomness.bounds import exponential_below
 from tests import contract, naive
 
@@ -140,7 +140,7 @@ class IdealEstimator(_Fault):
     """Estimates with the ideal p and q."""
 
     def _methods(self) -> Any:
-        return {**super()._methods(), "unbiased": lambda counts, n: Answer(unbiased(counts, n, ideal(self)))}
+        return {**super()._methods(), "unbiased": lambda s: Answer(unbiased(s.counts, s.n, ideal(self)))}
 
 
 @dataclass(frozen=True)

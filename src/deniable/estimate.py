@@ -54,7 +54,7 @@ class Estimate:
     method: str
     target: str
     unbiased: bool
-    interval_rule: Callable[[float, bool, bool], Interval] = field(repr=False)
+    interval_rule: Callable[[float, bool, bool | None], Interval] = field(repr=False)
     interval_note: str
     fingerprint: str
     simulated: bool = False
@@ -72,7 +72,7 @@ class Estimate:
         intervals, where a normal approximation fails.
         """
         level = strictly_between(0, 1, level=level)
-        return self.interval_rule(level, simultaneous, simultaneous if exact is None else exact)
+        return self.interval_rule(level, simultaneous, exact)
 
     def rows(self, level: float = LEVEL, *, simultaneous: bool = False, places: Any = None) -> list[Row]:
         """The answers of the values at these places (all by default), in that order."""

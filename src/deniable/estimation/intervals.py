@@ -18,11 +18,32 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from deniable.errors import InvalidArgument
 from deniable.estimate import Interval
 from deniable.estimation.channel import PureChannel
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BinomialTails:
+    """The counts behind an estimate, whose tails are those of binomials."""
+
+    support: Counts
+    n: int
+    channel: PureChannel
+
+    def interval(self, miss: float) -> tuple[Floats, Floats]:
+        """Frequencies whose tail beyond the count has a chance of at least miss/2 on either side."""
+        from scipy.special import betaincinv
+
+        counts, place = np.unique(self.support, return_inverse=True)
+        with np.errstate(all="ignore"):  # the ends, where a parameter is 0, are set by hand
+            low = np.where(counts > 0, betaincinv(counts, self.n - counts + 1.0, miss / 2), 0.0)
+            high = np.where(counts < self.n, betaincinv(counts + 1.0, self.n - counts, 1 - miss / 2), 1.0)
+        q, gain = float(self.channel.q), float(self.channel.gain)
+        return ((low - q) / gain)[place], ((high - q) / gain)[place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,34 +54,25 @@ class IntervalRule:
     add coverage, so it covers the truth at least as often as the unbiased estimate's.
     """
 
-    support: Counts
-    n: int
-    channel: PureChannel
-    target: str
     unbiased: Floats
+    n: int
+    noise: tuple[float, float, float]
     constrained: Floats | None
+    tails: BinomialTails | None
 
-    def __call__(self, level: float, simultaneous: bool, exact: bool) -> Interval:
-        """The interval of every value at this level."""
-        miss = (1 - level) / (len(self.support) if simultaneous else 1)
-        low, high = self._exact(miss) if exact else self._score(miss)
+    def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval:
+        """The interval of every value at this level; exact tails by default where they are needed and known."""
+        miss = (1 - level) / (len(self.unbiased) if simultaneous else 1)
+        if exact and self.tails is None:
+            raise InvalidArgument("exact", "be left out: this mechanism's counts have no binomial tails", exact)
+        if self.tails is not None and (simultaneous if exact is None else exact):
+            low, high = self.tails.interval(miss)
+        else:
+            low, high = score_interval(self.unbiased, self.n, self.noise, miss)
         if self.constrained is not None:
             low = np.minimum(np.clip(low, 0.0, 1.0), self.constrained)
             high = np.maximum(np.clip(high, 0.0, 1.0), self.constrained)
         return Interval(low, high)
-
-    def _score(self, miss: float) -> tuple[Floats, Floats]:
-        return score_interval(self.unbiased, self.n, self.channel.noise(self.target), miss)
-
-    def _exact(self, miss: float) -> tuple[Floats, Floats]:
-        from scipy.special import betaincinv
-
-        counts, place = np.unique(self.support, return_inverse=True)
-        with np.errstate(all="ignore"):  # the ends, where a parameter is 0, are set by hand
-            low = np.where(counts > 0, betaincinv(counts, self.n - counts + 1.0, miss / 2), 0.0)
-            high = np.where(counts < self.n, betaincinv(counts + 1.0, self.n - counts, 1 - miss / 2), 1.0)
-        q, gain = float(self.channel.q), float(self.channel.gain)
-        return ((low - q) / gain)[place], ((high - q) / gain)[place]
 
 
 def score_interval(unbiased: Floats, n: int, noise: tuple[float, float, float], miss: float) -> tuple[Floats, Floats]:

@@ -15,15 +15,16 @@ import numpy as np
 from deniable.domain import Indices
 from deniable.errors import InvalidArgument, MalformedReport, MalformedSummary
 from deniable.estimation.channel import PureChannel, ReplacementOperator
-from deniable.estimation.inversion import normalized, unbiased
-from deniable.mechanisms.base import Answer, Mechanism, Payload, Payloads
+from deniable.estimation.inversion import normalized
+from deniable.mechanisms.base import PureMechanism
+from deniable.mechanisms.definition import Answer, Payload, Payloads
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS, Words
 from deniable.summary import Counts, Summary
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(Mechanism):
+class RandomizedResponse(PureMechanism):
     """k-ary randomised response, "grr".
 
     Guarantee: largest ratio 1 + kT/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
@@ -35,7 +36,6 @@ class RandomizedResponse(Mechanism):
 
     name: ClassVar[str] = "grr"
     version: ClassVar[int] = 1
-    stride: ClassVar[int] = 2  # the coin, and the replacement drawn whether needed or not
     default_method: ClassVar[str] = "mle"
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
@@ -50,6 +50,10 @@ class RandomizedResponse(Mechanism):
         truth = self.thresholds["truth"]
         q = Fraction(MODULUS - truth, MODULUS * self.k)
         return PureChannel(q + Fraction(truth, MODULUS), q)
+
+    @property
+    def stride(self) -> int:
+        return 2  # the coin, and the replacement, drawn whether needed or not
 
     @property
     def cells(self) -> int:
@@ -92,7 +96,6 @@ class RandomizedResponse(Mechanism):
         return range(self.k)
 
     def _probability(self, payload: Payload, index: int) -> Fraction:
-        self.check_payloads(np.array([payload]))
         return self.channel.p if payload == index else self.channel.q
 
     def ratio(self) -> Fraction:
@@ -133,28 +136,28 @@ class RandomizedResponse(Mechanism):
         if len(summary.counts) != self.k or int(summary.counts.sum()) != summary.n:
             raise MalformedSummary(f"summary must have {self.k} counts that add up to n = {summary.n}")
 
-    def _methods(self) -> Mapping[str, Callable[[Counts, int], Answer]]:
+    def _methods(self) -> Mapping[str, Callable[[Summary], Answer]]:
         return {
             "mle": self._mle,
             "ibu": self._ibu,
             "projected": self._projected,
-            "normalized": lambda counts, n: Answer(normalized(counts, n, self.channel)),
-            "unbiased": lambda counts, n: Answer(unbiased(counts, n, self.channel)),
+            "normalized": lambda summary: Answer(normalized(summary.counts, summary.n, self.channel)),
+            "unbiased": lambda summary: Answer(self.unbiased(summary)),
         }
 
-    def _mle(self, counts: Counts, _n: int) -> Answer:
+    def _mle(self, summary: Summary) -> Answer:
         from deniable.estimation.likelihood import most_likely
 
-        return Answer(most_likely(counts, self.channel))
+        return Answer(most_likely(summary.counts, self.channel))
 
-    def _projected(self, counts: Counts, n: int) -> Answer:
+    def _projected(self, summary: Summary) -> Answer:
         from deniable.estimation.simplex import projected
 
-        return Answer(projected(counts, n, self.channel))
+        return Answer(projected(summary.counts, summary.n, self.channel))
 
-    def _ibu(self, counts: Counts, _n: int) -> Answer:
+    def _ibu(self, summary: Summary) -> Answer:
         from deniable.estimation.bayesian_update import iterate
 
-        found = iterate(counts, ReplacementOperator.of(self.channel))
+        found = iterate(summary.counts, ReplacementOperator.of(self.channel))
         work = {"gap": found.gap, "updates": found.updates, "newton_steps": found.newton_steps}
         return Answer(found.frequencies, work)

@@ -57,6 +57,6 @@ def users_needed(
 
 def _worst(mechanism: Mechanism, target: str) -> float:
     """The largest variance over all frequencies: V is a quadratic that opens downwards, or a line."""
-    _, v1, v2 = mechanism.channel.noise(target)
+    _, v1, v2 = mechanism.noise(target)
     inner = [-v1 / (2 * v2)] if v2 < 0 < -v1 / (2 * v2) < 1 else []
     return max(mechanism.variance(f, target=target) for f in (0.0, 1.0, *inner))

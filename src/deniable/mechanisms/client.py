@@ -1,0 +1,90 @@
+"""The device's half of every mechanism: from values to reports, and from a report to bytes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from deniable.domain import Indices
+from deniable.errors import MalformedReport, SimulatedReport
+from deniable.mechanisms.definition import Definition, Payload, Payloads
+from deniable.randomness.choices import Choices
+from deniable.randomness.keystream import Keystream
+from deniable.reports import Report, Reports
+
+FEW = 64  # batches up to this size take the plain path, which loads no compiler
+_CHUNK_WORDS = 2**17  # words per kernel call: they stay in the processor's cache
+
+
+class Client(Definition):
+    """Randomise, encode, decode."""
+
+    def privatize(self, values: Any, *, seed: int | None = None) -> Reports:
+        """Reports of a batch of values, one per person, with fresh secure randomness.
+
+        Two calls on one person's value compose: their epsilons add up. For repeated questions use a
+        mechanism that remembers its answer. With a seed the reports repeat, are marked simulated and
+        protect nobody.
+        """
+        indices = self.domain.indices(values)
+        keystream = Keystream.fresh() if seed is None else Keystream.seeded(seed)
+        return Reports(self.payloads(indices, keystream), self.fingerprint, keystream.simulated)
+
+    def privatize_one(self, value: object) -> Report:
+        """The report of one person, in plain Python: what a device runs."""
+        index = self.domain.index(value)
+        keystream = Keystream.fresh()
+        words = keystream.stream(0).words(self.stride).tolist()
+        return Report(self.randomize_one(index, Choices(words, keystream.overflow(0))), self.fingerprint)
+
+    def payloads(self, indices: Indices, keystream: Keystream) -> Payloads:
+        """The reports of these indices from this keystream; the same one by one and by the kernel."""
+        return self._one_by_one(indices, keystream) if len(indices) <= FEW else self._in_chunks(indices, keystream)
+
+    def _one_by_one(self, indices: Indices, keystream: Keystream) -> Payloads:
+        out = self.empty_payloads(len(indices))
+        stream = keystream.stream(0)
+        for i, index in enumerate(indices.tolist()):
+            words = stream.words(self.stride).tolist()
+            out[i] = self.randomize_one(index, Choices(words, keystream.overflow(i)))
+        return out
+
+    def _in_chunks(self, indices: Indices, keystream: Keystream) -> Payloads:
+        out = self.empty_payloads(len(indices))
+        stream, stride = keystream.stream(0), self.stride
+        chunk = max(1, _CHUNK_WORDS // stride)
+        buffer = np.empty(stride * chunk + 2, np.uint64)
+        zeros = memoryview(bytes(8 * stride * chunk))
+        for start in range(0, len(indices), chunk):
+            part = slice(start, min(start + chunk, len(indices)))
+            words = buffer[: stride * (part.stop - start)]
+            stream.fill(zeros[: 8 * len(words)], buffer)
+            for i in self.randomize(indices[part], words, out[part]).tolist():
+                own = words[i * stride : (i + 1) * stride].tolist()
+                choices = Choices(own, keystream.overflow(start + i))
+                out[start + i] = self.randomize_one(int(indices[start + i]), choices)
+        return out
+
+    def encode(self, report: Report) -> bytes:
+        """The payload of one report as bytes; simulated reports are refused."""
+        if not isinstance(report, Report):
+            raise MalformedReport(f"encode takes one Report, got {type(report).__name__}")
+        if report.simulated:
+            raise SimulatedReport("a report made with a seed protects nobody and must not be sent")
+        return self._pack(self._payload(report))
+
+    def decode(self, data: bytes) -> Report:
+        """The report in these bytes, checked."""
+        return Report(self._unpack(bytes(data)), self.fingerprint)
+
+    def probability(self, report: Report | Payload, value: object) -> Fraction:
+        """Pr[report | value], exactly."""
+        payload = self._payload(report) if isinstance(report, Report) else report
+        self.check_payloads(np.array([payload]))
+        return self._probability(payload, self.domain.index(value))
+
+    def _payload(self, report: Report) -> Payload:
+        self._same_spec("a report", report.fingerprint)
+        return report.payload

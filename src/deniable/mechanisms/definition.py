@@ -1,0 +1,162 @@
+"""What a mechanism's own file must say, and the facts that follow: its spec and its guarantee."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.domain import Domain, Indices
+from deniable.errors import FingerprintMismatch, InvalidArgument
+from deniable.guarantee import Guarantee
+from deniable.randomness.bounds import exponential_below, logarithm_above, logarithm_slack
+from deniable.randomness.choices import Choices
+from deniable.randomness.keystream import MODULUS, Words
+from deniable.spec import Spec
+from deniable.summary import Counts, Summary
+from deniable.validate import positive
+
+MAX_EPSILON = 50.0  # beyond it 64-bit thresholds stand still and a report is the value itself
+
+Payload = int | tuple[int, ...]
+Payloads = npt.NDArray[Any]  # one number, or one row of numbers, per report
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an estimation method returns: frequencies, and what it has to say about its work."""
+
+    frequencies: Floats
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Definition(ABC):
+    """The part of a mechanism that differs from one to the next. Frozen, derived once when it is made."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    default_method: ClassVar[str]
+
+    domain: Domain
+    epsilon: float
+    thresholds: Mapping[str, int] = field(init=False, repr=False, compare=False)
+    spec: Spec = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        set_once = object.__setattr__
+        set_once(self, "domain", Domain.of(self.domain))
+        if positive(epsilon=self.epsilon) > MAX_EPSILON:
+            rule = f"be at most {MAX_EPSILON:g} (beyond it a report is the value itself)"
+            raise InvalidArgument("epsilon", rule, self.epsilon)
+        set_once(self, "epsilon", float(self.epsilon))
+        set_once(self, "thresholds", self._thresholds(exponential_below(self.epsilon), MODULUS))
+        self._derive()
+        parameters = {"epsilon": self.epsilon, **self._parameters()}
+        set_once(self, "spec", Spec(self.name, self.version, self.domain, parameters, self.thresholds))
+
+    @abstractmethod
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        """The integers that run, for words uniform below `modulus` and ratios of at most `bound` <= e^epsilon.
+
+        Devices run with 2^64. Tests run the same code with a small modulus and all words there are.
+        """
+
+    @abstractmethod
+    def _derive(self) -> None:
+        """Compute what follows from the thresholds."""
+
+    def _parameters(self) -> dict[str, Any]:
+        """Parameters beyond epsilon, as the spec writes them and the constructor takes them."""
+        return {}
+
+    @property
+    @abstractmethod
+    def stride(self) -> int:
+        """Random words per report, the same for every value and coin."""
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """How many counts a summary has."""
+
+    @abstractmethod
+    def randomize_one(self, index: int, choices: Choices) -> Payload:
+        """One report from one report's choices, in plain Python."""
+
+    @abstractmethod
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        """A batch by a kernel; returns the positions of reports of which a draw was rejected."""
+
+    @abstractmethod
+    def empty_payloads(self, n: int) -> Payloads:
+        """Room for n reports."""
+
+    @abstractmethod
+    def check_payloads(self, data: Payloads) -> Payloads:
+        """The same reports in the layout the kernels read; MalformedReport if no client could send them."""
+
+    @abstractmethod
+    def accumulate(self, data: Payloads, counts: Counts) -> None:
+        """Add checked reports to the counts of a summary."""
+
+    @abstractmethod
+    def all_payloads(self) -> Iterable[Payload]:
+        """Every report there is, for exact enumeration on small domains."""
+
+    @abstractmethod
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        """Pr[payload | value of this index], exactly."""
+
+    @abstractmethod
+    def ratio(self) -> Fraction:
+        """The largest ratio of the channel's probabilities for one report."""
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """Bits of a report's payload, before rounding up to bytes."""
+
+    @abstractmethod
+    def reconstruction_rate(self) -> Fraction:
+        """How often the best guess of the value from one report is right, all values equally likely."""
+
+    @abstractmethod
+    def _pack(self, payload: Payload) -> bytes: ...
+
+    @abstractmethod
+    def _unpack(self, data: bytes) -> Payload: ...
+
+    @abstractmethod
+    def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
+        """Counts of a summary of users with these true counts, drawn from their exact distribution."""
+
+    @abstractmethod
+    def _methods(self) -> Mapping[str, Callable[[Summary], Answer]]:
+        """Estimation methods this mechanism's summary carries; "unbiased" is always one."""
+
+    @property
+    def k(self) -> int:
+        """How many values the domain has."""
+        return self.domain.k
+
+    @property
+    def fingerprint(self) -> str:
+        """The spec's fingerprint, which every report and summary carries."""
+        return self.spec.fingerprint
+
+    def guarantee(self) -> Guarantee:
+        """The exact privacy guarantee, computed from the integers that run."""
+        ratio = self.ratio()
+        slack = logarithm_slack(self.epsilon, ratio)
+        return Guarantee(ratio, logarithm_above(ratio), slack, self.epsilon)
+
+    def _same_spec(self, what: str, fingerprint: str) -> None:
+        if fingerprint != self.fingerprint:
+            raise FingerprintMismatch(what, self.fingerprint, fingerprint)
