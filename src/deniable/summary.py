@@ -22,7 +22,7 @@ Counts = npt.NDArray[np.int64]
 
 MAX_COUNT = 2**62  # the sum of two always fits the check for overflow
 VERSION = 1
-_MAGIC = b"DNBLS"
+MAGIC = b"DNBLS"
 _HEADER = struct.Struct("<5sBBx32sQQ")
 _CHECKSUM = hashlib.sha256().digest_size
 _SIMULATED = 1
@@ -84,7 +84,7 @@ class Summary:
         """The summary as bytes, with a checksum."""
         flags = _SIMULATED if self.simulated else 0
         fingerprint = bytes.fromhex(self.fingerprint)
-        header = _HEADER.pack(_MAGIC, VERSION, flags, fingerprint, self.n, len(self.counts))
+        header = _HEADER.pack(MAGIC, VERSION, flags, fingerprint, self.n, len(self.counts))
         body = header + self.counts.astype("<i8", copy=False).tobytes()
         return body + hashlib.sha256(body).digest()
 
@@ -92,7 +92,7 @@ class Summary:
     def from_bytes(data: Any) -> Summary:
         """Read a summary; foreign, truncated, damaged or newer bytes are refused."""
         data = memoryview(data).cast("B")
-        if bytes(data[:5]) != _MAGIC:
+        if bytes(data[:5]) != MAGIC:
             raise MalformedSummary("these bytes are not a summary: the magic number is missing")
         if len(data) < _HEADER.size + _CHECKSUM:
             raise MalformedSummary(f"summary is truncated: {len(data)} bytes")

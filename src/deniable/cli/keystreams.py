@@ -1,0 +1,39 @@
+"""The random words of many batches: fresh for each, or one seeded keystream read on and on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from deniable.randomness.keystream import Keystream, Stream
+
+
+@dataclass(frozen=True)
+class _Continued(Keystream):
+    """A keystream as the batch sees it that follows `before` reports: as if all were one batch."""
+
+    main: Stream = field(kw_only=True)  # shared by all batches, and read forward by each
+    before: int = field(kw_only=True)
+
+    def stream(self, number: int) -> Stream:
+        return super().stream(number + self.before) if number else self.main
+
+
+def keystreams(seed: int | None) -> Callable[[int], Keystream]:
+    """A function that gives the keystream of the next batch, when told how many reports it has.
+
+    With a seed, the batches together repeat what `Mechanism.privatize` makes of all values at once.
+    """
+    if seed is None:
+        return lambda _: Keystream.fresh()
+    seeded = Keystream.seeded(seed)
+    main = seeded.stream(0)
+    made = 0
+
+    def following(reports: int) -> Keystream:
+        nonlocal made
+        keystream = _Continued(seeded.key, seeded.simulated, main=main, before=made)
+        made += reports
+        return keystream
+
+    return following

@@ -1,0 +1,45 @@
+"""Options that several commands share, worded once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.errors import STANDARD, CommandError, about
+
+if TYPE_CHECKING:
+    from deniable.mechanisms.base import Mechanism
+
+SpecFile = Annotated[Path, typer.Option("--spec", metavar="FILE", help="The spec the reports are made under.")]
+Collected = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT", help="Files of reports (Parquet or CSV) and summaries, in any mix; - is standard input."
+    ),
+]
+Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
+Target = Annotated[
+    str,
+    typer.Option(
+        help="What the error bars are about: the users who reported, or the population they were drawn from.",
+        metavar="users|population",
+    ),
+]
+Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Hold for all values at once, not for each.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def mechanism_of(path: Path) -> Mechanism:
+    """The mechanism of a spec file, its thresholds derived again."""
+    from deniable.mechanisms.registry import from_spec
+
+    with about(str(path)):
+        return from_spec(path.read_bytes())
+
+
+def check_inputs(inputs: list[str]) -> None:
+    """Standard input can be read once only."""
+    if inputs.count(STANDARD) > 1:
+        raise CommandError("- (standard input) can be given once only")

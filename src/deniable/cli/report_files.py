@@ -1,0 +1,115 @@
+"""Reports in files: Parquet in the layout of Reports.to_arrow, or CSV whose one header names the fingerprint.
+
+The CSV column is called `report@<fingerprint>`, or `simulated_report@<fingerprint>`, because a header is
+the one thing about a column that every CSV tool keeps.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from deniable.cli.errors import STANDARD, CommandError, about
+from deniable.cli.files import BATCH, PARQUET, SUMMARY, csv_column, csv_header, kind_of, parquet, reading, writing
+from deniable.errors import MalformedReport
+from deniable.mechanisms.base import Mechanism
+from deniable.reports import COLUMN, Reports, read_metadata
+from deniable.summary import Summary
+
+_HEADER = re.compile(f"(simulated_)?{COLUMN}@([0-9a-f]{{64}})")
+_FORMATS = (".parquet", ".csv")
+
+
+def check_format(path: Path) -> None:
+    """Refuse a name that does not say how reports are to be written."""
+    if str(path) != STANDARD and path.suffix.lower() not in _FORMATS:
+        raise CommandError(f"{path}: reports are written to {' or '.join(_FORMATS)} files, or to - as CSV")
+
+
+@contextmanager
+def writing_reports(path: Path, example: Reports) -> Iterator[Callable[[Reports], None]]:
+    """A function that writes batches of reports like the example, which itself is not written."""
+    schema = example[:0].to_arrow().schema
+    with writing(path) as file, _writer(file, path, schema, example) as writer:
+        yield lambda reports: writer.write_table(reports.to_arrow())
+
+
+def _writer(file: BinaryIO, path: Path, schema: Any, example: Reports) -> Any:
+    if path.suffix.lower() == ".parquet":
+        return pa.parquet.ParquetWriter(file, schema, compression="zstd")
+    file.write(f"{'simulated_' if example.simulated else ''}{COLUMN}@{example.fingerprint}\n".encode())
+    return pa.csv.CSVWriter(file, schema, write_options=pa.csv.WriteOptions(include_header=False))
+
+
+def summary_of(names: list[str], mechanism: Mechanism) -> Summary:
+    """Everything in these files of reports and summaries, added together."""
+    total = mechanism.empty_summary()
+    for name in names:
+        with reading(name) as file, about(name):
+            for part in _parts(file, mechanism):
+                total = total + part
+    return total
+
+
+def fingerprint_of(name: str) -> str:
+    """The fingerprint a file of reports or a summary carries."""
+    with reading(name) as file, about(name):
+        kind = kind_of(file)
+        if kind == SUMMARY:
+            return Summary.from_bytes(file.read()).fingerprint
+        if kind == PARQUET:
+            return read_metadata(parquet(file).schema_arrow.metadata)[0]
+        return _report_column(csv_header(file))[1]
+
+
+def _parts(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Summary]:
+    """Summaries of a file's batches. The first is of no reports: an empty file is checked and marked too."""
+    kind = kind_of(file)
+    if kind == SUMMARY:
+        summary = Summary.from_bytes(file.read())
+        if summary.n:
+            mechanism.check_summary(summary)
+        yield summary
+        return
+    row = 1
+    for reports in _parquet_batches(file) if kind == PARQUET else _csv_batches(file):
+        try:
+            yield mechanism.summarize(reports)
+        except MalformedReport as error:
+            raise CommandError(f"among rows {row} to {row + len(reports) - 1}: {error}") from None
+        row += len(reports)
+
+
+def _parquet_batches(file: io.BufferedReader) -> Iterator[Reports]:
+    source = parquet(file)
+    yield Reports.from_arrow(source.schema_arrow.empty_table())
+    for batch in source.iter_batches(BATCH, columns=[COLUMN]):
+        yield Reports.from_arrow(batch.replace_schema_metadata(source.schema_arrow.metadata))
+
+
+def _csv_batches(file: io.BufferedReader) -> Iterator[Reports]:
+    header = csv_header(file)
+    name, fingerprint, simulated = _report_column(header)
+    kind = pa.uint64()
+    yield Reports(pa.array([], kind).to_numpy(), fingerprint, simulated)
+    for column in csv_column(file, header, name, kind, blanks=False):
+        if column.null_count:
+            raise MalformedReport(f"column {name} has {column.null_count} empty cells")
+        yield Reports(column.to_numpy(), fingerprint, simulated)
+
+
+def _report_column(header: list[str]) -> tuple[str, str, bool]:
+    """The name of the column with reports, the fingerprint in it, and whether they are simulated."""
+    matches = [match for name in header if (match := _HEADER.fullmatch(name))]
+    if len(matches) != 1:
+        found = ", ".join(map(repr, header))
+        raise MalformedReport(f"one column must be called {COLUMN}@ and the fingerprint, got {found}")
+    return matches[0][0], matches[0][2], matches[0][1] is not None

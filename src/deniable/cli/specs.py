@@ -1,0 +1,217 @@
+"""The commands about specs: make one, show what it promises, check it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.errors import STANDARD, CommandError, about
+from deniable.cli.options import Json, mechanism_of
+
+if TYPE_CHECKING:
+    from deniable.domain import Domain
+    from deniable.mechanisms.base import Mechanism
+
+USERS = tuple(10**power for power in range(4, 9))
+FREQUENCIES = (0.0, 0.1, 0.5)
+_LABELS_SHOWN = 8
+
+app = typer.Typer(help="Make, show and check specs, which client and server share.")
+
+
+@app.command()
+def new(
+    epsilon: Annotated[float, typer.Option(help="The privacy parameter: how much a report may say, at most.")],
+    mechanism: Annotated[str, typer.Option("--mechanism", "-m", help="See deniable mechanisms.")] = "grr",
+    labels: Annotated[str | None, typer.Option(metavar="A,B,C", help="The labels, separated by commas.")] = None,
+    labels_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with one label a line.")] = None,
+    k: Annotated[int | None, typer.Option(help="The values are the whole numbers 0 to k-1.")] = None,
+    low: Annotated[int | None, typer.Option(help="The values are whole numbers from here ...")] = None,
+    high: Annotated[int | None, typer.Option(help="... to here, both included.")] = None,
+    other: Annotated[bool, typer.Option("--other", help="Add a category for all values outside the domain.")] = False,
+    no_answer: Annotated[bool, typer.Option("--no-answer", help="Add a category for missing values.")] = False,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the spec goes; - is standard output.")
+    ] = Path(STANDARD),
+) -> None:
+    """Make a spec from a domain, a mechanism and an epsilon.
+
+    \b
+    Examples:
+      deniable spec new --labels yes,no --no-answer --epsilon 1 -o spec.json
+      deniable spec new --labels-file towns.txt --other --epsilon 2 -o spec.json
+      deniable spec new --low 0 --high 120 --epsilon 4 -o ages.json
+    """
+    from deniable.cli.files import writing
+    from deniable.domain import Domain
+    from deniable.mechanisms.registry import mechanism as make
+
+    span = (low, high) if (low, high) != (None, None) else None
+    given = {"--labels": labels, "--labels-file": labels_file, "--k": k, "--low and --high": span}
+    chosen = [name for name, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        raise CommandError(f"the domain must be given once, by {', '.join(given)}; got {', '.join(chosen) or 'none'}")
+    if labels is not None or labels_file is not None:
+        listed = _split(labels) if labels_file is None else _read_labels(labels_file)
+        domain: Domain = Domain.categories(listed, other=other, no_answer=no_answer)
+    elif k is not None:
+        domain = Domain.integers(0, Domain.of(k).k - 1, other=other, no_answer=no_answer)
+    elif low is None or high is None:
+        raise CommandError("--low and --high must be given together")
+    else:
+        domain = Domain.integers(low, high, other=other, no_answer=no_answer)
+    spec = make(mechanism, domain=domain, epsilon=epsilon).spec
+    with writing(output) as file:
+        file.write(f"{spec.to_json()}\n".encode())
+
+
+@app.command()
+def show(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The spec file.")],
+    as_json: Json = False,
+) -> None:
+    """Show what a spec promises and what it costs.
+
+    Everything is computed from the integers that run.
+
+    \b
+    Examples:
+      deniable spec show spec.json
+      deniable spec show spec.json --json
+    """
+    facts = _facts(mechanism_of(spec))
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+    else:
+        _print_facts(facts)
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="A spec, then more specs, files of reports, summaries."),
+    ],
+) -> None:
+    """Check a spec, and that files belong to it.
+
+    Derives the spec's thresholds again, and prints the fingerprint of each file.
+    Files after the first may be specs too; reports and summaries must belong to
+    a spec given before them.
+
+    \b
+    Examples:
+      deniable spec check spec.json
+      deniable spec check spec.json reports.parquet monday.summary
+    """
+    from deniable.cli.report_files import fingerprint_of
+
+    known = [mechanism_of(Path(files[0])).fingerprint]
+    lines = [f"{known[0]}  {files[0]}"]
+    for name in files[1:]:
+        if _is_spec(name):
+            known.append(mechanism_of(Path(name)).fingerprint)
+            lines.append(f"{known[-1]}  {name}")
+            continue
+        found = fingerprint_of(name)
+        if found not in known:
+            raise CommandError(f"{name}: belongs to another spec: fingerprint {found[:12]}...")
+        lines.append(f"{found}  {name}")
+    typer.echo("\n".join(lines))
+
+
+def _split(labels: str | None) -> list[str]:
+    """Labels as one line of CSV, so that quotes can hold a comma."""
+    found = next(csv.reader([labels or ""], skipinitialspace=True), [""])
+    if "" in found:
+        raise CommandError("--labels has an empty label")
+    return found
+
+
+def _read_labels(path: Path) -> list[str]:
+    with about(str(path)):
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        lines = text.removesuffix("\n").split("\n")
+        if "" in lines:
+            raise CommandError(f"line {lines.index('') + 1} is empty; each line is one label")
+    return lines
+
+
+def _is_spec(name: str) -> bool:
+    if name == STANDARD:
+        return False
+    with open(name, "rb") as file:
+        return file.read(64).lstrip().startswith(b"{")
+
+
+def _facts(mechanism: Mechanism) -> dict[str, Any]:
+    guarantee, domain = mechanism.guarantee(), mechanism.domain
+    return {
+        "mechanism": mechanism.name,
+        "version": mechanism.version,
+        "fingerprint": mechanism.fingerprint,
+        "values": mechanism.k,
+        "domain": domain.to_dict(),
+        "parameters": dict(mechanism.spec.parameters),
+        "thresholds": {name: str(number) for name, number in mechanism.thresholds.items()},
+        "guarantee": {
+            "ratio": f"{guarantee.ratio.numerator}/{guarantee.ratio.denominator}",
+            "epsilon": guarantee.epsilon,
+            "slack": guarantee.slack,
+            "statement": str(guarantee),
+        },
+        "report_bits": mechanism.report_bits,
+        "reconstruction_rate": float(mechanism.reconstruction_rate()),
+        "methods": list(mechanism.methods),
+        "standard_errors": [
+            {"users": n, "frequency": f, "std_error": mechanism.variance(f, n) ** 0.5}
+            for n in USERS
+            for f in FREQUENCIES
+        ],
+    }
+
+
+def _print_facts(facts: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    from deniable.cli.terminal import console, table
+
+    guarantee, domain = facts["guarantee"], facts["domain"]
+    lines = {
+        "mechanism": f"{facts['mechanism']}, version {facts['version']}",
+        "fingerprint": facts["fingerprint"],
+        "domain": f"{facts['values']:,} values: {_described(domain)}",
+        "parameters": ", ".join(f"{name} {value}" for name, value in facts["parameters"].items()),
+        "thresholds": ", ".join(f"{name} {number}" for name, number in facts["thresholds"].items()),
+        "guarantee": guarantee["statement"],
+        "a report": f"{facts['report_bits']} bits; the best guess of the value from it is right in "
+        f"{facts['reconstruction_rate']:.4%} of cases (without it: {1 / facts['values']:.4%})",
+        "methods": ", ".join(facts["methods"]),
+    }
+    out = console()
+    grid = table("", "", "", left=2)
+    grid.show_header = False
+    for name, text in lines.items():
+        grid.add_row(f"[bold]{name}[/]", escape(text))
+    out.print(grid)
+    errors = table(
+        "Standard error among the users who reported", "users", *(f"value with {f:.0%}" for f in FREQUENCIES), left=0
+    )
+    found = {(entry["users"], entry["frequency"]): entry["std_error"] for entry in facts["standard_errors"]}
+    for n in USERS:
+        errors.add_row(f"{n:,}", *(f"{found[n, f]:.4%}" for f in FREQUENCIES))
+    out.print(errors)
+
+
+def _described(domain: dict[str, Any]) -> str:
+    if "labels" in domain:
+        listed = [str(label) for label in domain["labels"]]
+        more = [f"... {len(listed) - _LABELS_SHOWN:,} more"] if len(listed) > _LABELS_SHOWN else []
+        listed = listed[:_LABELS_SHOWN] + more
+    else:
+        listed = [f"whole numbers {domain['low']} to {domain['high']}"]
+    return ", ".join([*listed, *(domain[extra] for extra in ("other", "no_answer") if extra in domain)])

@@ -1,0 +1,52 @@
+"""What a person sees: tables on standard output, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+_PIPED_WIDTH = 120  # a file or a pipe has no width; tables should not be squeezed into 80 columns
+
+
+def console() -> Console:
+    """Standard output, for tables and styled text."""
+    from rich.console import Console
+
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=_PIPED_WIDTH)
+
+
+def table(title: str, *headings: str, left: int = 1) -> Table:
+    """An empty table whose first `left` columns hold text and the others numbers."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, heading in enumerate(headings):
+        made.add_column(heading, justify="left" if place < left else "right", no_wrap=place >= left)
+    return made
+
+
+def note(text: str) -> None:
+    """One line for the person at the terminal, apart from the output."""
+    typer.echo(f"deniable: {text}", err=True)
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """A progress bar on standard error, gone when done; nothing at all unless that is a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    # not Console.is_terminal, which an environment variable can set
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        yield bar

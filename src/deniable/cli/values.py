@@ -1,0 +1,103 @@
+"""Values from a file, batch by batch, as indices of a domain."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deniable.cli.errors import STANDARD, CommandError, about
+from deniable.cli.files import BATCH, PARQUET, SUMMARY, csv_column, csv_header, kind_of, parquet
+from deniable.domain import Domain, Indices
+from deniable.errors import ValueOutsideDomain, shown
+
+_WHOLE = "^-?[0-9]{1,18}$"  # what surely fits 64 bits
+_WHOLE_AS_FLOAT = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")  # "3.0": pandas writes whole numbers with gaps so
+
+
+def index_batches(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Indices]:
+    """The indices of all values in a file; an error names the file, the row (from 1, without header) and the value."""
+    row = 1
+    with about(name):
+        for batch in _columns(file, name, column, domain):
+            try:
+                yield domain.indices(_numbers(batch) if _is_numeric(domain) and _is_text(batch) else batch)
+            except ValueOutsideDomain as error:
+                place = row + (error.position or 0)
+                raise CommandError(f"value in row {place} must {error.rule}, got {shown(error.value)}") from None
+            row += len(batch)
+
+
+def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Any]:
+    """Arrow columns: of any type from Parquet, of text otherwise."""
+    kind = kind_of(file)
+    if kind == PARQUET:
+        source = parquet(file)
+        chosen = _choose(source.schema_arrow.names, column)
+        for batch in source.iter_batches(BATCH, columns=[chosen]):
+            yield batch.column(0)
+    elif kind == SUMMARY:
+        raise CommandError("this is a summary, not values to privatize")
+    elif name == STANDARD and column is None:
+        yield from _lines(file)
+    else:
+        header = csv_header(file)
+        chosen = _choose(header, column)
+        if column is None and _is_value(chosen, domain):
+            raise CommandError(
+                f"the first line, {chosen!r}, is a value where a column name should be; "
+                f"say --column {chosen} if it is one, or pipe a file without header to -"
+            )
+        yield from csv_column(file, header, chosen, pa.string(), blanks=True)
+
+
+def _lines(file: io.BufferedReader) -> Iterator[Any]:
+    """One value a line, taken as it stands; an empty line is a missing value."""
+    text = io.TextIOWrapper(file, "utf-8")
+    while lines := text.readlines(8 * BATCH):
+        yield pa.array([line.rstrip("\n") or None for line in lines], pa.string())
+
+
+def _choose(names: list[str], wanted: str | None) -> str:
+    if wanted is None and len(names) == 1:
+        return names[0]
+    listed = ", ".join(map(repr, names))
+    if wanted is None:
+        raise CommandError(f"--column must say which column holds the values: {listed}")
+    if names.count(wanted) != 1:
+        problem = "there is no column" if wanted not in names else "there is more than one column"
+        raise CommandError(f"{problem} {wanted!r} among {listed}")
+    return wanted
+
+
+def _is_numeric(domain: Domain) -> bool:
+    return isinstance(domain.label(0), int)
+
+
+def _is_text(column: Any) -> bool:
+    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+
+
+def _is_value(text: str, domain: Domain) -> bool:
+    """Whether the text stands for a listed value, so that it can hardly be a column name."""
+    value = _number(text) if _is_numeric(domain) else text
+    try:
+        return domain.index(value) < domain.listed
+    except ValueOutsideDomain:
+        return False
+
+
+def _numbers(column: Any) -> Any:
+    """Text as whole numbers; what is none stays text, for the domain to place or to refuse."""
+    if pc.all(pc.match_substring_regex(column, _WHOLE), min_count=0).as_py():
+        return column.cast(pa.int64())
+    return [None if text is None else _number(text) for text in column.to_pylist()]
+
+
+def _number(text: str) -> int | str:
+    match = _WHOLE_AS_FLOAT.fullmatch(text)
+    return int(match[1]) if match else text
