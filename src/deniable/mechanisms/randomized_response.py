@@ -5,7 +5,7 @@ Reference: Warner 1965 for k = 2; Kairouz, Bonawitz, Ramage 2016, section 4.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -13,18 +13,19 @@ from typing import ClassVar
 import numpy as np
 
 from deniable.domain import Indices
-from deniable.errors import InvalidArgument, MalformedReport, MalformedSummary
+from deniable.errors import InvalidArgument
 from deniable.estimation.channel import PureChannel, ReplacementOperator
 from deniable.estimation.inversion import normalized
 from deniable.mechanisms.base import PureMechanism
 from deniable.mechanisms.definition import Answer, Payload, Payloads
+from deniable.mechanisms.symbols import SymbolReports
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS, Words
 from deniable.summary import Counts, Summary
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(PureMechanism):
+class RandomizedResponse(SymbolReports, PureMechanism):
     """k-ary randomised response, "grr".
 
     Guarantee: largest ratio 1 + kT/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
@@ -56,7 +57,7 @@ class RandomizedResponse(PureMechanism):
         return 2  # the coin, and the replacement, drawn whether needed or not
 
     @property
-    def cells(self) -> int:
+    def symbols(self) -> int:
         return self.k
 
     def randomize_one(self, index: int, choices: Choices) -> int:
@@ -74,55 +75,14 @@ class RandomizedResponse(PureMechanism):
             rejected(words, k, rejection, again)
         return again
 
-    def empty_payloads(self, n: int) -> Payloads:
-        return np.empty(n, np.uint32)
-
-    def check_payloads(self, data: Payloads) -> Payloads:
-        if data.ndim != 1 or data.dtype.kind not in "iu":
-            if data.size:
-                raise MalformedReport(f"reports must be one whole number each, got {data.ndim}-d {data.dtype}")
-            data = data.reshape(-1).astype(np.uint32)
-        if data.size and (data.max() >= self.k or data.min() < 0):
-            at = int(np.flatnonzero((data >= self.k) | (data < 0))[0])
-            raise MalformedReport(f"report at position {at} must lie from 0 to {self.k - 1}, got {data[at]}")
-        return data.astype(np.uint32, copy=False)
-
-    def accumulate(self, data: Payloads, counts: Counts) -> None:
-        from deniable.kernels.replacement import count_into
-
-        count_into(data, counts)
-
-    def all_payloads(self) -> Iterable[int]:
-        return range(self.k)
-
     def _probability(self, payload: Payload, index: int) -> Fraction:
         return self.channel.p if payload == index else self.channel.q
 
     def ratio(self) -> Fraction:
         return self.channel.p / self.channel.q
 
-    @property
-    def report_bits(self) -> int:
-        return (self.k - 1).bit_length()
-
     def reconstruction_rate(self) -> Fraction:
         return self.channel.p  # the best guess is the report itself
-
-    def _pack(self, payload: Payload) -> bytes:
-        (checked,) = self.check_payloads(np.array([payload])).tolist()
-        return int(checked).to_bytes(self._payload_bytes, "big")
-
-    def _unpack(self, data: bytes) -> int:
-        if len(data) != self._payload_bytes:
-            raise MalformedReport(f"report must have {self._payload_bytes} bytes, got {len(data)}")
-        payload = int.from_bytes(data, "big")
-        if payload >= self.k:
-            raise MalformedReport(f"report must lie from 0 to {self.k - 1}, got {payload}")
-        return payload
-
-    @property
-    def _payload_bytes(self) -> int:
-        return (self.report_bits + 7) // 8
 
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
         from deniable.randomness.simulated import scatter
@@ -130,11 +90,6 @@ class RandomizedResponse(PureMechanism):
         # each user tells the truth with probability T/M; all others answer uniformly, whatever they have
         truthful = generator.binomial(true_counts, float(self.channel.gain))
         return truthful + scatter(int((true_counts - truthful).sum()), self.k, generator)
-
-    def check_summary(self, summary: Summary) -> None:
-        super().check_summary(summary)
-        if len(summary.counts) != self.k or int(summary.counts.sum()) != summary.n:
-            raise MalformedSummary(f"summary must have {self.k} counts that add up to n = {summary.n}")
 
     def _methods(self) -> Mapping[str, Callable[[Summary], Answer]]:
         return {
