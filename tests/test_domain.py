@@ -70,6 +70,7 @@ def test_catch_all_categories_come_after_the_listed_ones() -> None:
     assert OPEN.indices(["green", "mauve", None, float("nan"), "-"]).tolist() == [1, 2, 3, 3, 3]
     assert OPEN.indices(pa.array(["green", "mauve", None])).tolist() == [1, 2, 3]
     assert OPEN.indices(pa.nulls(2)).tolist() == [3, 3]
+    assert GAPS.indices(pa.nulls(2)).tolist() == [6, 6]
     assert GAPS.indices([1, 7, None]).tolist() == [0, 5, 6]
     assert GAPS.indices(np.array([1.0, 7.0, np.nan, 2.5])).tolist() == [0, 5, 6, 5]
     assert GAPS.indices(pd.Series([1, None, 9], dtype="Int64")).tolist() == [0, 6, 5]

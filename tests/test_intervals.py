@@ -52,6 +52,16 @@ def test_constrained_intervals_cover_at_least_as_often_and_hold_the_estimate(met
         assert high.max() <= 1
 
 
+@pytest.mark.parametrize("simultaneous", [False, True])
+def test_a_count_far_below_its_expectation_does_not_make_a_narrow_interval(simultaneous: bool) -> None:
+    m = dn.RandomizedResponse(4, 0.5)
+    usual, rare = [3544, 2152, 2152, 2152], [3896, 2152, 2152, 1800]
+    high_usual = m.estimate(m.summarize(np.repeat(range(4), usual))).interval(simultaneous=simultaneous).high[3]
+    high_rare = m.estimate(m.summarize(np.repeat(range(4), rare))).interval(simultaneous=simultaneous).high[3]
+    assert high_rare == pytest.approx(high_usual, rel=0.05)
+    assert high_rare > 0.01
+
+
 def test_simultaneous_intervals_hold_for_all_values_at_once_even_when_counts_are_tiny() -> None:
     # expected noise count about 1: a normal approximation fails here, exact tails do not
     m = dn.RandomizedResponse(5000, 3.0)

@@ -45,6 +45,8 @@ def array_and_missing(values: Any, filler: int) -> tuple[Array, npt.NDArray[np.b
     """
     if is_arrow(values):
         column = arrow_column(values)
+        if column.null_count == len(column):
+            return np.full(len(column), filler), np.ones(len(column), bool)
         if column.null_count:
             return column.fill_null(filler).to_numpy(), column.is_null().to_numpy(zero_copy_only=False)
         return column.to_numpy(zero_copy_only=False), None

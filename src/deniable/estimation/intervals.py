@@ -12,7 +12,8 @@ Simultaneous intervals hold for all values at once (Bonferroni).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -45,13 +46,19 @@ class BinomialTails:
         q, gain = float(self.channel.q), float(self.channel.gain)
         return ((low - q) / gain)[place], ((high - q) / gain)[place]
 
+    def moved_inside(self) -> BinomialTails:
+        """The same with counts no further out than frequencies 0 and 1 would give on average."""
+        inside = np.clip(self.support, math.floor(self.n * self.channel.q), math.ceil(self.n * self.channel.p))
+        return replace(self, support=inside)
+
 
 @dataclass(frozen=True, eq=False)
 class IntervalRule:
     """Intervals of one estimate. `constrained` is None for the unbiased one.
 
-    For a constrained estimate the interval is cut to [0, 1] and widened to hold the estimate; both only
-    add coverage, so it covers the truth at least as often as the unbiased estimate's.
+    For a constrained estimate the interval is that of the unbiased estimate moved into [0, 1] first, cut to
+    [0, 1] and widened to hold the estimate. All three only add coverage, so it covers the truth at least as
+    often; and a count far below its expectation gives no narrower upper end than one just at it.
     """
 
     unbiased: Floats
@@ -66,9 +73,11 @@ class IntervalRule:
         if exact and self.tails is None:
             raise InvalidArgument("exact", "be left out: this mechanism's counts have no binomial tails", exact)
         if self.tails is not None and (simultaneous if exact is None else exact):
-            low, high = self.tails.interval(miss)
+            tails = self.tails if self.constrained is None else self.tails.moved_inside()
+            low, high = tails.interval(miss)
         else:
-            low, high = score_interval(self.unbiased, self.n, self.noise, miss)
+            first = self.unbiased if self.constrained is None else np.clip(self.unbiased, 0.0, 1.0)
+            low, high = score_interval(first, self.n, self.noise, miss)
         if self.constrained is not None:
             low = np.minimum(np.clip(low, 0.0, 1.0), self.constrained)
             high = np.maximum(np.clip(high, 0.0, 1.0), self.constrained)
