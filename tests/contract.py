@@ -32,6 +32,7 @@ def coarse(mechanism: Mechanism, bits: int) -> Mechanism:
     made = copy.copy(mechanism)
     thresholds = mechanism._thresholds(exponential_below(mechanism.epsilon), 2**bits)
     object.__setattr__(made, "thresholds", {name: t << (64 - bits) for name, t in thresholds.items()})
+    object.__setattr__(made, "word_bits", bits)
     made._derive()
     return made
 

@@ -44,11 +44,16 @@ class TwoLevelMechanism(PureMechanism):
     def overlap(self) -> Fraction:
         """lambda: how many reports support two given values (a whole number; a fraction if averaged)."""
 
+    @property
+    def share(self) -> Fraction:
+        """r/b: the share of reports that support a value."""
+        return Fraction(self.supporting, self.reports)
+
     def _coin(self, bound: Fraction, modulus: int) -> int:
         """The threshold of the coin that decides for a supporting report."""
-        truth = truth_threshold(bound, modulus, self.supporting, self.reports)
+        truth = truth_threshold(bound, modulus, self.share.numerator, self.share.denominator)
         # without privacy loss the coin would fall by the number of reports alone
-        if truth * self.reports <= modulus * self.supporting:
+        if truth <= modulus * self.share:
             raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
         return truth
 
@@ -68,8 +73,10 @@ class TwoLevelMechanism(PureMechanism):
         return PureChannel(self.supporting * self.high, q)
 
     def ratio(self) -> Fraction:
-        return self.high / self.low
+        # high/low = T (b - r) / ((M - T) r)
+        truth = self.thresholds["truth"]
+        return Fraction(truth, MODULUS - truth) * (1 / self.share - 1)
 
     def reconstruction_rate(self) -> Fraction:
-        # every report supports some value, so the best guess is right with (1/k) sum_y max_x Pr[y | x]
-        return self.reports * self.high / self.k
+        # every report supports some value, so the best guess is right with (1/k) sum_y max_x Pr[y | x] = b high/k
+        return Fraction(self.thresholds["truth"], MODULUS) / (self.share * self.k)

@@ -43,13 +43,13 @@ class Choices:
             drawn, low = scaled(next(self._overflow), bound)
         return drawn
 
-    def subset(self, k: int, size: int) -> tuple[int, ...]:
+    def subset(self, k: int, size: int, rejections: Sequence[int] | None = None) -> tuple[int, ...]:
         """A uniform subset of 0..k-1, sorted; one word an element.
 
         Reference: Floyd's method, Bentley and Floyd 1987.
         """
         chosen: set[int] = set()
-        for newest in range(k - size, k):
-            drawn = self.below(newest + 1)
+        for place, newest in enumerate(range(k - size, k)):
+            drawn = self.below(newest + 1) if rejections is None else self.below(newest + 1, rejections[place])
             chosen.add(newest if drawn in chosen else drawn)
         return tuple(sorted(chosen))
