@@ -46,14 +46,14 @@ M = dn.mechanism("grr", labels=["a", "b", "c"], epsilon=1.0)
 S = M.summarize([0, 0, 1, 2])
 
 WRONG = [
-    (lambda: dn.mechanism("xyz", k=5, epsilon=1.0), "name must be one of grr, got 'xyz'"),
+    (lambda: dn.mechanism("xyz", k=5, epsilon=1.0), "name must be one of "),
     (lambda: dn.mechanism("grr", k=1, epsilon=1.0), "k must be a whole number from 2 to 2147483648, got 1"),
     (lambda: dn.mechanism("grr", k=5, epsilon=-1.0), "epsilon must be positive, got -1.0"),
     (lambda: dn.mechanism("grr", k=5, epsilon=60), "epsilon must be at most 50"),
     (lambda: M.privatize(["a", "d"]), "value at position 1 must be one of the 3 labels"),
     (lambda: M.privatize_one("d"), "value must be one of the 3 labels"),
     (lambda: M.summarize(np.array([3])), "report at position 0 must lie from 0 to 2, got 3"),
-    (lambda: M.estimate(S, "best"), "method must be one of mle, ibu, projected, normalized, unbiased, got 'best'"),
+    (lambda: M.estimate(S, "best"), "method must be one of mle, mixture-reduction, ibu, gls, "),
     (lambda: M.estimate(S, target="world"), "target must be one of users, population, got 'world'"),
     (lambda: M.estimate(M.empty_summary()), "an estimate needs at least one report"),
     (lambda: M.estimate(S).interval(1.5), "level must lie strictly between 0 and 1, got 1.5"),

@@ -18,13 +18,13 @@ maximum of the likelihood); Varadhan and Roland 2008 (SQUAREM).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from deniable.estimation.channel import Operator
+from deniable.estimation.conjugate_gradients import Linear, solve
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -148,7 +148,7 @@ def _model_maximum(observed: _Observed, theta: Floats, reports: Floats, gradient
     solution = np.where(free, theta, 0.0)
     fewest, patience = len(theta) + 1, _PATIENCE
     for _ in range(_PIVOTS):
-        solution = _conjugate_gradients(product, diagonal, wanted, free, solution)
+        solution = _solve_free(product, diagonal, wanted, free, solution)
         slope = wanted - product(solution)
         wrong = np.where(free, solution < 0, slope > _SLOPE)
         broken = int(wrong.sum())
@@ -165,25 +165,17 @@ def _model_maximum(observed: _Observed, theta: Floats, reports: Floats, gradient
     return np.maximum(solution, 0.0)
 
 
-def _conjugate_gradients(
-    product: Callable[[Floats], Floats], diagonal: Floats, wanted: Floats, free: Mask, start: Floats
-) -> Floats:
-    """Solve product(x) = wanted on the free values, preconditioned by the diagonal."""
+def _solve_free(product: Linear, diagonal: Floats, wanted: Floats, free: Mask, start: Floats) -> Floats:
+    """Solve product(x) = wanted on the free values, preconditioned by the diagonal; the others stay zero."""
     scale = np.where(free, 1 / diagonal, 0.0)
-    solution = start
-    residual = np.where(free, wanted - product(start), 0.0)
-    direction = scaled = scale * residual
-    norm = first = float(residual @ scaled)
-    for _ in range(min(_CG_ROUNDS, int(free.sum()) + 5)):
-        if norm <= 1e-20 * first or norm <= 1e-30:
-            break
-        image = np.where(free, product(direction), 0.0)
-        length = norm / float(direction @ image)
-        solution = solution + length * direction
-        residual = residual - length * image
-        scaled = scale * residual
-        norm, previous = float(residual @ scaled), norm
-        direction = scaled + (norm / previous) * direction
+    solution, _ = solve(
+        lambda vector: np.where(free, product(vector), 0.0),
+        np.where(free, wanted, 0.0),
+        start,
+        lambda residual: scale * residual,
+        rounds=min(_CG_ROUNDS, int(free.sum()) + 5),
+        tolerance=1e-10,
+    )
     return solution
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.estimation.channel import PureChannel
+from deniable.estimation.consistency import rescaled
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -27,9 +28,7 @@ def normalized(counts: Counts, n: int, channel: PureChannel) -> Floats:
 
     Reference: InvN in Pinzon et al. 2026, section 2.3.
     """
-    positive: Floats = np.maximum(_excess(counts, n, channel), 0.0)
-    total: float = positive.sum()
-    return positive / total
+    return rescaled(_excess(counts, n, channel))
 
 
 def _excess(counts: Counts, n: int, channel: PureChannel) -> Floats:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from deniable.domain import Domain, Indices
 from deniable.errors import FingerprintMismatch, InvalidArgument
+from deniable.estimation.family import Answer as Answer  # mechanisms return it, and find it here
 from deniable.guarantee import Guarantee
 from deniable.randomness.bounds import exponential_below, logarithm_above, logarithm_slack
 from deniable.randomness.choices import Choices
@@ -28,12 +29,13 @@ Payloads = npt.NDArray[Any]  # one number, or one row of numbers, per report
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What an estimation method returns: frequencies, and what it has to say about its work."""
-
-    frequencies: Floats
-    details: Mapping[str, Any] = field(default_factory=dict)
+def checked_epsilon(epsilon: object) -> float:
+    """An epsilon that thresholds can follow."""
+    number = positive(epsilon=epsilon)
+    if number > MAX_EPSILON:
+        rule = f"be at most {MAX_EPSILON:g} (beyond it a report is the value itself)"
+        raise InvalidArgument("epsilon", rule, epsilon)
+    return number
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,7 @@ class Definition(ABC):
     def __post_init__(self) -> None:
         set_once = object.__setattr__
         set_once(self, "domain", Domain.of(self.domain))
-        if positive(epsilon=self.epsilon) > MAX_EPSILON:
-            rule = f"be at most {MAX_EPSILON:g} (beyond it a report is the value itself)"
-            raise InvalidArgument("epsilon", rule, self.epsilon)
-        set_once(self, "epsilon", float(self.epsilon))
+        set_once(self, "epsilon", checked_epsilon(self.epsilon))
         set_once(self, "thresholds", self._thresholds(exponential_below(self.epsilon), MODULUS))
         self._derive()
         parameters = {"epsilon": self.epsilon, **self._parameters()}
@@ -138,9 +137,9 @@ class Definition(ABC):
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
         """Counts of a summary of users with these true counts, drawn from their exact distribution."""
 
-    @abstractmethod
     def _methods(self) -> Mapping[str, Callable[[Summary], Answer]]:
-        """Estimation methods this mechanism's summary carries; "unbiased" is always one."""
+        """Estimation methods of its own, beyond those all mechanisms share (estimation/family.py) or better."""
+        return {}
 
     @property
     def k(self) -> int:

@@ -15,7 +15,6 @@ import numpy as np
 from deniable.domain import Indices
 from deniable.errors import InvalidArgument
 from deniable.estimation.channel import PureChannel, ReplacementOperator
-from deniable.estimation.inversion import normalized
 from deniable.mechanisms.base import PureMechanism
 from deniable.mechanisms.definition import Answer, Payload, Payloads
 from deniable.mechanisms.symbols import SymbolReports
@@ -91,28 +90,20 @@ class RandomizedResponse(SymbolReports, PureMechanism):
         truthful = generator.binomial(true_counts, float(self.channel.gain))
         return truthful + scatter(int((true_counts - truthful).sum()), self.k, generator)
 
+    def operator(self) -> ReplacementOperator:
+        return ReplacementOperator.of(self.channel)
+
     def _methods(self) -> Mapping[str, Callable[[Summary], Answer]]:
-        return {
-            "mle": self._mle,
-            "ibu": self._ibu,
-            "projected": self._projected,
-            "normalized": lambda summary: Answer(normalized(summary.counts, summary.n, self.channel)),
-            "unbiased": lambda summary: Answer(self.unbiased(summary)),
-        }
+        return {"mle": self._mle, "mixture-reduction": self._reduced}  # both in closed form
 
     def _mle(self, summary: Summary) -> Answer:
         from deniable.estimation.likelihood import most_likely
 
         return Answer(most_likely(summary.counts, self.channel))
 
-    def _projected(self, summary: Summary) -> Answer:
-        from deniable.estimation.simplex import projected
+    def _reduced(self, summary: Summary) -> Answer:
+        from deniable.estimation.mixture_reduction import details, reduced_replacement
 
-        return Answer(projected(summary.counts, summary.n, self.channel))
-
-    def _ibu(self, summary: Summary) -> Answer:
-        from deniable.estimation.bayesian_update import iterate
-
-        found = iterate(summary.counts, ReplacementOperator.of(self.channel))
-        work = {"gap": found.gap, "updates": found.updates, "newton_steps": found.newton_steps}
-        return Answer(found.frequencies, work)
+        v0, _, _ = self.noise("users")
+        found = reduced_replacement(summary.counts, self.channel, self.unbiased(summary), v0)
+        return Answer(found.frequencies, details(found))

@@ -9,6 +9,8 @@ import numpy as np
 
 from deniable.errors import EmptySummary
 from deniable.estimate import Estimate
+from deniable.estimation.channel import Operator, PureChannel
+from deniable.estimation.family import UNBIASED, Evidence, Method, family
 from deniable.estimation.intervals import BinomialTails, IntervalRule
 from deniable.mechanisms.definition import Definition, Floats
 from deniable.reports import Reports
@@ -37,6 +39,19 @@ class Server(Definition):
         """The exact tails of the counts behind the estimate, where they are binomial."""
         return None
 
+    def pure_channel(self) -> PureChannel | None:
+        """The mechanism's two probabilities, its attribute `channel`, if it is pure."""
+        channel = getattr(self, "channel", None)
+        return channel if isinstance(channel, PureChannel) else None
+
+    def operator(self) -> Operator | None:
+        """The channel whose reports a summary's cells count, in the operator's order.
+
+        None where a summary keeps less, so that it does not carry the likelihood. With an operator the
+        mechanism offers all methods that need the likelihood; making one should cost little.
+        """
+        return None
+
     def variance(self, f: float = 0.0, n: int = 1, target: str = "users") -> float:
         """Variance of the unbiased estimate of a value whose frequency is f, from n reports."""
         f = between(0, 1, f=f)
@@ -59,33 +74,47 @@ class Server(Definition):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The estimation methods this mechanism's summary carries."""
-        return tuple(self._methods())
+        """The estimation methods this mechanism's summary carries: its own, then those all mechanisms share."""
+        return tuple(dict.fromkeys([*self._methods(), *self._shared_methods()]))
+
+    def _shared_methods(self) -> dict[str, Method]:
+        return family(pure=self.pure_channel() is not None, likelihood=self.operator() is not None)
 
     def estimate(self, summary: Summary, method: str | None = None, *, target: str = "users") -> Estimate:
         """Frequencies with error bars; the default method is the best one that gives a distribution."""
-        methods = self._methods()
-        method = choice(methods, method=method or self.default_method)
+        own = self._methods()
+        method = choice(self.methods, method=method or self.default_method)
         v0, v1, v2 = self.noise(target)
         self.check_summary(summary)
-        answer = methods[method](summary)
+        evidence = self._evidence(summary)
+        answer = own[method](summary) if method in own else self._shared_methods()[method](evidence)
         f = answer.frequencies
         plain = method == "unbiased"
-        first = f if plain else self.unbiased(summary)
-        rule = IntervalRule(first, summary.n, (v0, v1, v2), None if plain else f, self.tails(summary))
+        first = f if plain else evidence.unbiased
+        rule = IntervalRule(first, summary.n, (v0, v1, v2), None if plain else f, evidence.tails)
         return Estimate(
             domain=self.domain,
             frequencies=_frozen(f),
-            std_error=_frozen(np.sqrt((v0 + v1 * f + v2 * f * f) / summary.n)),
+            std_error=_frozen(np.sqrt(np.maximum(v0 + v1 * f + v2 * f * f, 0.0) / summary.n)),
             n=summary.n,
             method=method,
             target=target,
-            unbiased=plain,
+            unbiased=method in UNBIASED,
             interval_rule=rule,
             interval_note=_COVERS_PLAIN if plain else _COVERS_CONSTRAINED,
             fingerprint=self.fingerprint,
             simulated=summary.simulated,
             details=answer.details,
+        )
+
+    def _evidence(self, summary: Summary) -> Evidence:
+        return Evidence(
+            self.unbiased(summary),
+            summary.n,
+            self.noise("users"),
+            summary.counts,
+            self.tails(summary),
+            self.operator(),
         )
 
     def check_summary(self, summary: Summary) -> None:
