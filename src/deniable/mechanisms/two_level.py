@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from deniable.errors import InvalidArgument
 from deniable.estimation.channel import PureChannel
@@ -57,12 +58,12 @@ class TwoLevelMechanism(PureMechanism):
             raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
         return truth
 
-    @property
+    @cached_property
     def high(self) -> Fraction:
         """Pr[y | x] where y supports x."""
         return Fraction(self.thresholds["truth"], MODULUS * self.supporting)
 
-    @property
+    @cached_property
     def low(self) -> Fraction:
         """Pr[y | x] where y does not support x."""
         return Fraction(MODULUS - self.thresholds["truth"], MODULUS * (self.reports - self.supporting))

@@ -1,0 +1,93 @@
+"""A subset of w of k values as bytes, at the information bound.
+
+All C(k, w) subsets are equally likely, so their codes are numbers of a fixed length. An arithmetic coder finds
+them without large numbers: it goes through the values in order and narrows an interval of integers, whose
+upper part, a share of (elements lacking) / (values left), stands for a value that is in the set. In the end the
+interval's width is that of a subset's share 1/C(k, w), but for roundings, and the code is the least number of
+whole bytes in it. Every number is an integer, so that any language makes the same bytes:
+
+    chance = floor(lacking floor(2^52 / left) / 2^20),  inside = floor(width chance / 2^32)
+    in the set: low += width - inside, width = inside;   not in it: width -= inside
+    while width < 2^48: low and width are multiplied by 2^16
+    from low = 0 and width = 2^64 - 1, until no value is lacking or all that are left are
+
+Roundings favour values that are out. One that is in loses at most left/2^52 + left (1 + 2^-16)/(lacking 2^32) of its
+share; over a whole subset that is less than w k/2^52 + k (1 + ln w) (1 + 2^-16)/2^32 < 1/256 for k <= 2^20. Hence
+codes of B bytes suffice if C(k, w) (1 + 1/128) < 2^(8 B).
+
+Reference: Cover 1973 (enumerative coding, which this approaches); Rissanen and Langdon 1979 (arithmetic coding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MAX_VALUES = 2**20
+_WHOLE = 2**64 - 1
+_LEAST = 2**48
+
+
+def subsets(k: int, w: int) -> int:
+    """C(k, w), fast for large numbers."""
+    import flint
+
+    return int(flint.fmpz.bin_uiui(k, w))
+
+
+def code_bytes(number: int) -> int:
+    """How many bytes the codes of that many subsets have."""
+    return ((number + number // 128).bit_length() + 7) // 8
+
+
+def encode_subset(row: Sequence[int], k: int, w: int, size: int) -> bytes:
+    """The code of a subset, given as a bitmap of 64-bit words."""
+    low, width, lacking, shifts = 0, _WHOLE, w, 64
+    for value in range(k):
+        if lacking == 0 or lacking == k - value:
+            break
+        inside = _inside(width, lacking, k - value)
+        if row[value >> 6] >> (value & 63) & 1:
+            low += width - inside
+            width = inside
+            lacking -= 1
+        else:
+            width -= inside
+        while width < _LEAST:
+            low <<= 16
+            width <<= 16
+            shifts += 16
+    # rounded up: the least code in the interval
+    return (-(-low >> shifts - 8 * size)).to_bytes(size, "big")
+
+
+def decode_subset(data: bytes, k: int, w: int) -> list[int] | None:
+    """The bitmap of the subset with this code; None if it is no subset's code."""
+    row = [0] * -(-k // 64)
+    padded = data + bytes(16)
+    offset, read, width, lacking = int.from_bytes(padded[:8], "big"), 8, _WHOLE, w
+    if offset >= width:
+        return None
+    value = 0
+    while 0 < lacking < k - value:
+        inside = _inside(width, lacking, k - value)
+        if offset >= width - inside:
+            row[value >> 6] |= 1 << (value & 63)
+            offset -= width - inside
+            width = inside
+            lacking -= 1
+        else:
+            width -= inside
+        value += 1
+        while width < _LEAST:
+            offset = offset << 16 | int.from_bytes(padded[read : read + 2], "big")
+            width <<= 16
+            read += 2
+    for rest in range(value, value + lacking):
+        row[rest >> 6] |= 1 << (rest & 63)
+    # another code of the same subset is refused: only the least is sent
+    return row if offset >> 8 * (read - len(data)) == 0 else None
+
+
+def _inside(width: int, lacking: int, left: int) -> int:
+    """The part of the width that stands for a value in the set."""
+    return width * (lacking * (2**52 // left) >> 20) >> 32
