@@ -1,4 +1,4 @@
-"""Numbers bounded with proof, by ball arithmetic: e^epsilon from below, logarithms from above."""
+"""Numbers bounded with proof, by ball arithmetic: e^epsilon and powers from below, logarithms from above."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ def exponential_below(epsilon: float) -> Fraction:
         if number is not None:  # else the ball straddles an integer: look closer
             return Fraction(int(number), SCALE)
         bits *= 2
+
+
+def power_below(base: Fraction, exponent: int) -> Fraction:
+    """base^exponent for a base from 0 to 1, rounded down by less than 2^-190."""
+    import flint
+
+    bits = 192
+    with flint.ctx.workprec(2 * bits):
+        ball = flint.arb(flint.fmpq(base.numerator, base.denominator)) ** exponent
+        number = (ball.lower() * 2**bits).floor().unique_fmpz()
+    return Fraction(int(number), 2**bits)
 
 
 def logarithm_above(ratio: Fraction) -> float:

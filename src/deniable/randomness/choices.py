@@ -7,6 +7,7 @@ depends on its value or on a coin: a method draws what it may need before it loo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from deniable.randomness.keystream import MODULUS
 
@@ -34,6 +35,20 @@ class Choices:
     def coin(self, threshold: int) -> bool:
         """True with probability threshold / 2^64."""
         return next(self._words) < threshold
+
+    def coins(self, threshold: int, slices: int, width: int) -> int:
+        """64 * slices coins at once, the bits of an integer, each true with probability threshold / 2^64.
+
+        Of the number U of each coin only the upper `width` bits are drawn, the least significant first;
+        `slices` words hold one bit of all of them. The threshold's lower bits must be zero.
+        """
+        true = 0
+        for bit in range(64 - width, 64):
+            drawn = b"".join(word.to_bytes(8, "little") for word in islice(self._words, slices))
+            clear = ~int.from_bytes(drawn, "little")
+            # so far `true` compares the lower bits; this bit of U decides, unless it equals the threshold's
+            true = true | clear if threshold >> bit & 1 else true & clear
+        return true & ((1 << 64 * slices) - 1)
 
     def below(self, bound: int, rejection: int | None = None) -> int:
         """A uniform integer from 0 to bound - 1."""
