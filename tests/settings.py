@@ -12,11 +12,53 @@ from deniable.mechanisms.base import Mechanism
 
 _USUAL = [{"k": k, "epsilon": epsilon} for k in (2, 3, 5) for epsilon in (0.5, 1.0, 3.0)]
 
+# Two of the three cohorts modulo 7: a family that is not balanced.
+_PART_OF_A_FAMILY = {"modulus": 7, "classes": 3, "chosen": [0], "zero": False, "cohorts": [0, 1], "root": 3}
+
 # Settings small enough to enumerate every report and every word; the usual ones unless named here.
-SMALL: dict[str, list[dict[str, Any]]] = {}
+SMALL: dict[str, list[dict[str, Any]]] = {
+    "oue": [{"k": k, "epsilon": epsilon} for k, epsilon in ((2, 0.5), (2, 1.0), (3, 1.0), (3, 3.0), (4, 3.0))],
+    "sue": [{"k": k, "epsilon": epsilon} for k, epsilon in ((2, 1.0), (2, 3.0), (3, 2.0), (3, 3.0), (4, 3.0))],
+    "csr": [
+        {"k": 7, "epsilon": 0.5},
+        {"k": 6, "epsilon": 1.0},
+        {"k": 6, "epsilon": 2.0},
+        {"k": 7, "epsilon": 1.0, "sets": _PART_OF_A_FAMILY},
+        {"k": 7, "epsilon": 1.0},
+        {"k": 11, "epsilon": 0.5},
+    ],
+    "ss": [
+        {"k": 2, "epsilon": 0.5},
+        {"k": 3, "epsilon": 1.0},
+        {"k": 3, "epsilon": 1.0, "w": 2},
+        {"k": 5, "epsilon": 3.0},
+        {"k": 5, "epsilon": 1.0, "w": 3},
+        {"k": 6, "epsilon": 1.0},
+        {"k": 5, "epsilon": 0.5},
+        {"k": 4, "epsilon": 1.0, "w": 3},
+    ],
+}
+
+# The largest domain of which every report is tried, where there are more of them than values.
+LARGEST = {"oue": 8, "sue": 8}
+
+
+def _sliced_words(m: Mechanism, bits: int) -> np.ndarray:
+    """Words of unary encoding: the last `bits` of 32 hold a bit of every coin, then comes the coin of the value."""
+    every = np.arange(2 ** ((m.k + 1) * bits), dtype=np.uint64)
+    words = np.zeros((len(every), m.stride), np.uint64)
+    for place in range(bits):
+        words[:, m.stride - 1 - bits + place] = every >> np.uint64(place * m.k) & np.uint64(2**m.k - 1)
+    words[:, -1] = every >> np.uint64(bits * m.k) << np.uint64(64 - bits)
+    return words
+
 
 # All words of one report, where the plain grid of every_word is not it: (mechanism, bits) -> rows of words.
-WORDS: dict[str, Callable[[Mechanism, int], np.ndarray]] = {}
+WORDS: dict[str, Callable[[Mechanism, int], np.ndarray]] = {"oue": _sliced_words, "sue": _sliced_words}
+
+# How many independent draws a report makes, where that is not one a word; at most so many bits are tried in all.
+DRAWS: dict[str, Callable[[Mechanism], int]] = {"oue": lambda m: m.k + 1, "sue": lambda m: m.k + 1}
+_MOST_BITS = 17
 
 
 def small_settings() -> list[tuple[str, dict[str, Any]]]:
@@ -31,6 +73,8 @@ def one_of(name: str) -> Mechanism:
 
 def enumerable_bits(m: Mechanism, limit: int = 22) -> int:
     """The most bits a word may have when all words of a report are tried."""
+    if m.name in DRAWS:
+        return min(limit, _MOST_BITS) // DRAWS[m.name](m)
     return min(11, limit // m.stride)
 
 

@@ -8,28 +8,25 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.kernels import compiled
+from deniable.kernels.words import high_half
 
 Indices = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Payloads = npt.NDArray[np.uint32]
-
-_HALF = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
 
 
 @compiled
 def replace(values: Indices, words: Words, truth: Any, k: Any, rejection: Any, out: Payloads) -> int:
     """out = value if word 0 < truth, else the integer below k drawn by word 1; counts rejected draws.
 
-    Each report owns two words. k must be below 2^32, so that word * k fits three 32-bit halves.
+    Each report owns two words; k must be below 2^32.
     Every report is written, also the rejected ones, which the caller draws again (see `rejected`).
     """
     count = 0
     for i in range(values.shape[0]):
         word = words[2 * i + 1]
-        high = ((word >> _HALF) * k + (((word & _LOW) * k) >> _HALF)) >> _HALF
         count += word * k < rejection
-        out[i] = np.uint32(values[i]) if words[2 * i] < truth else np.uint32(high)
+        out[i] = np.uint32(values[i]) if words[2 * i] < truth else np.uint32(high_half(word, k))
     return count
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -11,11 +13,22 @@ from deniable.domain import Indices
 from deniable.errors import MalformedReport, SimulatedReport
 from deniable.mechanisms.definition import Definition, Payload, Payloads
 from deniable.randomness.choices import Choices
-from deniable.randomness.keystream import Keystream
+from deniable.randomness.keystream import KEY_BYTES, Keystream
 from deniable.reports import Report, Reports
+from deniable.summary import Counts
 
 FEW = 64  # batches up to this size take the plain path, which loads no compiler
+_BATCH = 2**18  # users simulated at once
 _CHUNK_WORDS = 2**17  # words per kernel call: they stay in the processor's cache
+
+
+def one_row(payload: Payload) -> Payloads:
+    """A batch of one payload, unchecked. By itself NumPy makes floats of words on both sides of 2^63."""
+    row = np.array([payload])
+    if row.dtype.kind == "f" and isinstance(payload, tuple) and all(isinstance(word, int) for word in payload):
+        with suppress(OverflowError):  # then they stay floats, and are refused
+            row = np.array([payload], np.uint64)
+    return row
 
 
 class Client(Definition):
@@ -67,6 +80,16 @@ class Client(Definition):
                 out[start + i] = self.randomize_one(int(indices[start + i]), choices)
         return out
 
+    def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
+        """Counts of a summary of users with these true counts: their reports are made in batches and counted."""
+        counts = np.zeros(self.cells, np.int64)
+        ends = np.cumsum(true_counts)
+        for start in range(0, int(ends[-1]), _BATCH):
+            users = np.arange(start, min(start + _BATCH, int(ends[-1])))
+            keystream = Keystream(generator.bytes(KEY_BYTES), simulated=True)
+            self.accumulate(self.payloads(np.searchsorted(ends, users, side="right"), keystream), counts)
+        return counts
+
     def encode(self, report: Report) -> bytes:
         """The payload of one report as bytes; simulated reports are refused."""
         if not isinstance(report, Report):
@@ -79,10 +102,30 @@ class Client(Definition):
         """The report in these bytes, checked."""
         return Report(self._unpack(bytes(data)), self.fingerprint)
 
+    def encode_many(self, reports: Reports) -> list[bytes]:
+        """The payloads of a batch as bytes, the same as one by one; simulated reports are refused."""
+        if reports.simulated:
+            raise SimulatedReport("a report made with a seed protects nobody and must not be sent")
+        self._same_spec("a batch of reports", reports.fingerprint)
+        return self._pack_many(self.check_payloads(reports.data))
+
+    def decode_many(self, data: Iterable[bytes]) -> Reports:
+        """The batch of reports in these bytes, all of them checked."""
+        return Reports(self._unpack_many([bytes(one) for one in data]), self.fingerprint)
+
+    def _pack_many(self, rows: Payloads) -> list[bytes]:
+        return [self._pack(tuple(row) if isinstance(row, list) else row) for row in rows.tolist()]
+
+    def _unpack_many(self, data: list[bytes]) -> Payloads:
+        out = self.empty_payloads(len(data))
+        for place, one in enumerate(data):
+            out[place] = self._unpack(one)
+        return out
+
     def probability(self, report: Report | Payload, value: object) -> Fraction:
         """Pr[report | value], exactly."""
         payload = self._payload(report) if isinstance(report, Report) else report
-        self.check_payloads(np.array([payload]))
+        self.check_payloads(one_row(payload))
         return self._probability(payload, self.domain.index(value))
 
     def _payload(self, report: Report) -> Payload:

@@ -1,0 +1,141 @@
+"""Channels made of shifts of sets in the integers modulo K: everything linear is one or two FFTs.
+
+A report (j, y) supports the value x when y - x lies in D_j. The counts H_j[y] of a summary are correlated
+with D_j; because all of it is a convolution over Z_K, sums over a set of w elements cost O(K log K).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftFamily:
+    """The sets D_j = m_j D in Z_K: a base set D and one multiplier per cohort."""
+
+    modulus: int
+    base: npt.NDArray[np.int64]
+    multipliers: tuple[int, ...]
+
+    @property
+    def cohorts(self) -> int:
+        return len(self.multipliers)
+
+    @cached_property
+    def spectra(self) -> npt.NDArray[np.complex128]:
+        """The transforms of the sets' indicators, one row per cohort (half of each: they are real)."""
+        rows = [_rfft(self.indicator(j)) for j in range(self.cohorts)]
+        return np.array(rows)
+
+    def indicator(self, cohort: int) -> Floats:
+        """1 on D_j, 0 elsewhere."""
+        row = np.zeros(self.modulus)
+        row[self.base * self.multipliers[cohort] % self.modulus] = 1.0
+        return row
+
+    @cached_property
+    def power(self) -> Floats:
+        """S_m = sum_j |D_j^(m)|^2."""
+        total: Floats = (np.abs(self.spectra) ** 2).sum(axis=0)
+        return total
+
+    def support(self, counts: Counts) -> Counts:
+        """For each x in Z_K, how many reports (j, y) have y - x in D_j; exact."""
+        total = np.zeros(self.modulus, np.int64)
+        scale, rest = 1, counts.reshape(self.cohorts, self.modulus)
+        while rest.any():
+            piece = rest % _EXACT
+            total += scale * np.rint(self.correlate(piece.astype(np.float64))).astype(np.int64)
+            rest, scale = rest // _EXACT, scale * _EXACT
+        return total
+
+    def correlate(self, rows: Floats) -> Floats:
+        """sum_j sum_(d in D_j) rows[j, x + d], for every x."""
+        spectrum = np.zeros(self.modulus // 2 + 1, np.complex128)
+        for j in range(self.cohorts):
+            spectrum += _rfft(rows[j]) * np.conj(self.spectra[j])
+        return _irfft(spectrum, self.modulus)
+
+    def spread(self, weights: Floats) -> Floats:
+        """sum_(d in D_j) weights[y - d], for every (j, y): the transpose of `correlate`."""
+        spectrum = _rfft(weights)
+        return np.array([_irfft(spectrum * row, self.modulus) for row in self.spectra])
+
+    def invert(self, rows: Floats) -> Floats:
+        """The correlation divided by S_m at every frequency but zero, which is left at zero."""
+        spectrum = np.zeros(self.modulus // 2 + 1, np.complex128)
+        for j in range(self.cohorts):
+            spectrum += _rfft(rows[j]) * np.conj(self.spectra[j])
+        spectrum[0] = 0
+        spectrum[1:] /= self.power[1:]
+        return _irfft(spectrum, self.modulus)
+
+
+@dataclass(frozen=True)
+class ShiftOperator:
+    """The channel of a shift family on the first `values` elements of Z_K: `high` on D_j, `low` elsewhere.
+
+    Both are probabilities of a whole report, cohort included.
+    """
+
+    family: ShiftFamily
+    values: int
+    high: float
+    low: float
+
+    def forward(self, weights: Floats) -> Floats:
+        padded = np.zeros(self.family.modulus)
+        padded[: self.values] = weights
+        spread = self.low * weights.sum() + (self.high - self.low) * self.family.spread(padded)
+        return np.asarray(spread.reshape(-1))
+
+    def adjoint(self, scores: Floats) -> Floats:
+        rows = scores.reshape(self.family.cohorts, self.family.modulus)
+        column = self.low * scores.sum() + (self.high - self.low) * self.family.correlate(rows)[: self.values]
+        return np.asarray(column)
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        # entries are high or low, and c^2 = (high + low) c - high low for both
+        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+
+def kernel_noise(family: ShiftFamily, values: int, high: float, low: float) -> tuple[float, float]:
+    """Variance that one user adds to the estimate of their own value, and of another on average.
+
+    A report (j, y) adds A_j[x - y] to the estimate of x; a user with value v reports y = v + d, so that
+    the second moment at x - v = s is the mean over j of low sum(A_j^2) + (high - low) sum_(d in D_j) A_j[s - d]^2.
+    The average is over all pairs of different values among the first `values` of Z_K.
+    """
+    gain = (high - low) / family.cohorts
+    moment = np.zeros(family.modulus)
+    for j in range(family.cohorts):
+        alone = np.zeros((family.cohorts, family.modulus))
+        alone[j, 0] = 1.0
+        squared = (family.invert(alone) / gain + 1 / family.modulus) ** 2
+        moment += low * squared.sum() + (high - low) * _irfft(_rfft(squared) * family.spectra[j], family.modulus)
+    moment /= family.cohorts
+    distance = np.arange(1, family.modulus)
+    pairs = np.maximum(values - distance, 0) + np.maximum(values - (family.modulus - distance), 0)
+    return float(moment[0]) - 1, float(pairs @ moment[1:]) / (values * (values - 1))
+
+
+def _rfft(row: Floats) -> Any:
+    from scipy.fft import rfft
+
+    return rfft(row)
+
+
+def _irfft(spectrum: npt.NDArray[np.complex128], length: int) -> Floats:
+    from scipy.fft import irfft
+
+    return np.asarray(irfft(spectrum, length))
