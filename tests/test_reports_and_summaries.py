@@ -171,3 +171,17 @@ def test_a_raw_array_that_no_client_could_send_is_refused(raw: list[object]) -> 
 
 def test_a_raw_array_is_counted() -> None:
     assert M.summarize([0, 0, 3]).counts.tolist() == [2, 0, 0, 1]
+
+
+def test_single_reports_as_a_server_decodes_them_are_counted_and_checked() -> None:
+    sent = [M.encode(M.privatize_one(value)) for value in (0, 1, 2, 3)]
+    assert M.summarize([M.decode(data) for data in sent]).n == 4
+    foreign = dn.mechanism("grr", k=4, epsilon=2.0).privatize_one(0)
+    with pytest.raises(dn.FingerprintMismatch):
+        M.summarize([M.decode(sent[0]), foreign])
+    assert M.summarize([M.privatize([0], seed=1)[0]]).simulated
+
+
+def test_a_count_of_zero_has_a_standard_error_and_not_a_nan() -> None:
+    estimate = M.estimate(summary([3, 0, 0, 0]), "unbiased", target="population")
+    assert np.isfinite(estimate.std_error).all()

@@ -37,9 +37,8 @@ class Client(Definition):
     def privatize(self, values: Any, *, seed: int | None = None) -> Reports:
         """Reports of a batch of values, one per person, with fresh secure randomness.
 
-        Two calls on one person's value compose: their epsilons add up. For repeated questions use a
-        mechanism that remembers its answer. With a seed the reports repeat, are marked simulated and
-        protect nobody.
+        Two calls on one person's value compose: their epsilons add up, so ask once, or keep the report and
+        send it again. With a seed the reports repeat, are marked simulated and protect nobody.
         """
         indices = self.domain.indices(values)
         keystream = Keystream.fresh() if seed is None else Keystream.seeded(seed)

@@ -51,7 +51,7 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
     loss: float = None  # type: ignore[assignment]
     max_bits: InitVar[int | None] = None
 
-    def __post_init__(self, max_bits: int | None = None) -> None:
+    def __post_init__(self, max_bits: int | None) -> None:
         k = Domain.of(self.domain).k
         bound = float(exponential_below(checked_epsilon(self.epsilon)))
         if bound == 1.0:
@@ -81,7 +81,7 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
         return self.sets.set_size
 
     @cached_property
-    def multipliers(self) -> tuple[int, ...]:  # type: ignore[override]
+    def multipliers(self) -> tuple[int, ...]:
         return self.sets.multipliers()
 
     @property
@@ -100,7 +100,7 @@ def _checked(sets: Cyclotomy | Mapping[str, Any], k: int) -> Cyclotomy:
     """The sets a spec names, if they are what they must be."""
     if not isinstance(sets, Cyclotomy):
         try:
-            members = {name: tuple(v) if isinstance(v, list) else v for name, v in sets.items()}
+            members: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in sets.items()}
             sets = Cyclotomy(**members)
         except (TypeError, AttributeError):
             names = ", ".join(Cyclotomy.__dataclass_fields__)

@@ -51,10 +51,9 @@ class Cyclotomy:
         if self.set_size in (1, self.modulus - 1):
             return True
         half = self.classes // 2
-        every = set(range(self.classes))
         if self.coset_size % 2 == 1 and self.classes % 2 == 0:
             return {j % half for j in self.cohorts} == set(range(half)) and len(self.cohorts) == half
-        return set(self.cohorts) == every
+        return set(self.cohorts) == set(range(self.classes))
 
     def element(self, place: int) -> int:
         """The elements of Z_K in order: those of the set by class, 0 where it belongs, then the others."""
@@ -138,7 +137,7 @@ def search(k: int, bound: float, max_bits: int | None) -> Cyclotomy:
     def fits(design: Cyclotomy) -> bool:
         if max_bits is None:
             return len(design.cohorts) <= MAX_COHORTS
-        return len(design.cohorts) * design.modulus <= 2**max_bits
+        return bool(len(design.cohorts) * design.modulus <= 2**max_bits)
 
     candidates = list(_candidates(k, bound))
     fitting = [design for design in candidates if fits(design)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,16 @@ from deniable.estimation.channel import Operator, PureChannel
 from deniable.estimation.family import UNBIASED, Evidence, Method, family
 from deniable.estimation.intervals import BinomialTails, IntervalRule
 from deniable.mechanisms.definition import Definition, Floats
-from deniable.reports import Reports
+from deniable.reports import Report, Reports
 from deniable.summary import Summary
 from deniable.validate import between, choice, whole
 
-_COVERS_PLAIN = "score interval: covers the truth at the stated level, up to the normal approximation"
-_COVERS_CONSTRAINED = (
-    "score interval of the unbiased estimate, cut to [0, 1] and widened to hold this estimate: covers the truth "
-    "at least at the stated level, up to the normal approximation"
+_BY_SCORE = (
+    "Per value: the score test of the count, inverted; covers the truth at the level, up to its normal approximation."
 )
+_BY_TAILS = " For all values at once: exact binomial tails, at least at the level."
+_BY_BONFERRONI = " For all values at once: the same at a level divided among them."
+_MOVED = " Moved into [0, 1] and widened to hold this estimate, which only adds coverage."
 
 
 class Server(Definition):
@@ -59,7 +61,9 @@ class Server(Definition):
         return (v0 + v1 * f + v2 * f * f) / whole(1, n=n)
 
     def summarize(self, reports: Any) -> Summary:
-        """Count reports: a batch, or a raw array that is checked first."""
+        """Count reports: a batch, a list of single reports, or a raw array that is checked first."""
+        if isinstance(reports, (list, tuple)) and reports and isinstance(reports[0], Report):
+            reports = self._batch(reports)
         if isinstance(reports, Reports):
             self._same_spec("a batch of reports", reports.fingerprint)
         simulated = isinstance(reports, Reports) and reports.simulated
@@ -67,6 +71,14 @@ class Server(Definition):
         counts = np.zeros(self.cells, np.int64)
         self.accumulate(data, counts)
         return Summary(counts, len(data), self.fingerprint, simulated)
+
+    def _batch(self, singles: Sequence[Report]) -> Reports:
+        """One batch of single reports, as a server decodes them one at a time."""
+        data = self.empty_payloads(len(singles))
+        for place, report in enumerate(singles):
+            self._same_spec("a report", report.fingerprint)
+            data[place] = report.payload
+        return Reports(data, self.fingerprint, any(report.simulated for report in singles))
 
     def empty_summary(self) -> Summary:
         """The summary of no reports: adding it changes nothing."""
@@ -101,7 +113,7 @@ class Server(Definition):
             target=target,
             unbiased=method in UNBIASED,
             interval_rule=rule,
-            interval_note=_COVERS_PLAIN if plain else _COVERS_CONSTRAINED,
+            interval_note=_BY_SCORE + (_BY_TAILS if evidence.tails else _BY_BONFERRONI) + ("" if plain else _MOVED),
             fingerprint=self.fingerprint,
             simulated=summary.simulated,
             details=answer.details,
