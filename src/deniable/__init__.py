@@ -18,8 +18,11 @@ from deniable.errors import (
 )
 from deniable.estimate import Estimate, Interval, Row
 from deniable.guarantee import Guarantee
+from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.registry import from_spec, mechanism, mechanisms
+from deniable.mechanisms.subset_selection import SubsetSelection
+from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
 from deniable.planning.sample_size import users_needed
 from deniable.reports import Report, Reports
 from deniable.simulation import simulate
@@ -28,6 +31,7 @@ from deniable.summary import Summary
 
 __all__ = [
     "CountOverflow",
+    "CyclotomicSubsetResponse",
     "DeniableError",
     "Domain",
     "EmptySummary",
@@ -39,6 +43,7 @@ __all__ = [
     "MalformedReport",
     "MalformedSummary",
     "MissingExtra",
+    "OptimizedUnaryEncoding",
     "RandomizedResponse",
     "Report",
     "Reports",
@@ -46,7 +51,9 @@ __all__ = [
     "SimulatedReport",
     "Spec",
     "SpecError",
+    "SubsetSelection",
     "Summary",
+    "SymmetricUnaryEncoding",
     "UnsupportedVersion",
     "ValueOutsideDomain",
     "__version__",

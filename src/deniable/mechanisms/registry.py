@@ -12,12 +12,19 @@ from typing import Any
 from deniable.domain import Domain, Label
 from deniable.errors import InvalidArgument, SpecError, UnsupportedVersion
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
+from deniable.mechanisms.subset_selection import SubsetSelection
+from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
 from deniable.spec import Spec
 from deniable.validate import choice
 
 ALL: tuple[type[Mechanism], ...] = (
+    CyclotomicSubsetResponse,
+    OptimizedUnaryEncoding,
     RandomizedResponse,
+    SubsetSelection,
+    SymmetricUnaryEncoding,
 )  # fmt: skip
 
 
@@ -62,7 +69,8 @@ def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] = ALL) 
         spec = Spec.from_json(spec)
     versions = {cls.version: cls for cls in known if cls.name == spec.mechanism}
     if not versions:
-        raise SpecError(f"spec names an unknown mechanism, {spec.mechanism!r}; known: {', '.join(mechanisms())}")
+        names = ", ".join(sorted({cls.name for cls in known}))
+        raise SpecError(f"spec names an unknown mechanism, {spec.mechanism!r}; known: {names}")
     if spec.version not in versions:
         raise UnsupportedVersion(f"mechanism {spec.mechanism}", spec.version, max(versions))
     try:
