@@ -64,6 +64,42 @@ def multi_freq_grr_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
     return lambda: GRR_Aggregator_MI(reports, k, epsilon)  # counting comes with an estimate
 
 
+def pure_ldp_oue_privatize(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from pure_ldp.frequency_oracles.unary_encoding import UEClient
+
+    client = UEClient(epsilon, k, use_oue=True)
+    values = (arrays["values"] + 1).tolist()  # its values start at 1
+    return lambda: [client.privatise(value) for value in values]
+
+
+def multi_freq_oue_privatize(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Client
+
+    values = arrays["values"].tolist()
+    return lambda: [UE_Client(value, k, epsilon, True) for value in values]
+
+
+def pure_ldp_oue_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from pure_ldp.frequency_oracles.unary_encoding import UEServer
+
+    reports = list(arrays["reports"].astype(np.int64))  # as its client makes them
+
+    def work() -> None:
+        server = UEServer(epsilon, k, use_oue=True)
+        for report in reports:
+            server.aggregate(report)
+
+    return work
+
+
+def multi_freq_oue_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Aggregator_MI
+
+    del k
+    reports = list(arrays["reports"].astype(np.float64))  # as its client makes them
+    return lambda: UE_Aggregator_MI(reports, epsilon, True)  # counting comes with an estimate
+
+
 def pure_ldp_simplex(arrays: Arrays) -> Job:
     from pure_ldp.core.prob_simplex import project_probability_simplex
 
@@ -73,6 +109,8 @@ def pure_ldp_simplex(arrays: Arrays) -> Job:
 JOBS: dict[str, dict[str, Work]] = {
     "grr privatize": {"pure-ldp": pure_ldp_grr_privatize, "multi-freq-ldpy": multi_freq_grr_privatize},
     "grr aggregate": {"pure-ldp": pure_ldp_grr_aggregate, "multi-freq-ldpy": multi_freq_grr_aggregate},
+    "oue privatize": {"pure-ldp": pure_ldp_oue_privatize, "multi-freq-ldpy": multi_freq_oue_privatize},
+    "oue aggregate": {"pure-ldp": pure_ldp_oue_aggregate, "multi-freq-ldpy": multi_freq_oue_aggregate},
     "simplex projection": {"pure-ldp": pure_ldp_simplex},
 }
 
