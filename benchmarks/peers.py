@@ -100,6 +100,20 @@ def multi_freq_oue_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
     return lambda: UE_Aggregator_MI(reports, epsilon, True)  # counting comes with an estimate
 
 
+def multi_freq_ss_privatize(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Client
+
+    values = arrays["values"].tolist()
+    return lambda: [SS_Client(value, k, epsilon) for value in values]
+
+
+def multi_freq_ss_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Aggregator_MI
+
+    reports = list(arrays["reports"])  # as its client makes them
+    return lambda: SS_Aggregator_MI(reports, k, epsilon)  # counting comes with an estimate
+
+
 def pure_ldp_simplex(arrays: Arrays) -> Job:
     from pure_ldp.core.prob_simplex import project_probability_simplex
 
@@ -111,6 +125,8 @@ JOBS: dict[str, dict[str, Work]] = {
     "grr aggregate": {"pure-ldp": pure_ldp_grr_aggregate, "multi-freq-ldpy": multi_freq_grr_aggregate},
     "oue privatize": {"pure-ldp": pure_ldp_oue_privatize, "multi-freq-ldpy": multi_freq_oue_privatize},
     "oue aggregate": {"pure-ldp": pure_ldp_oue_aggregate, "multi-freq-ldpy": multi_freq_oue_aggregate},
+    "ss privatize": {"multi-freq-ldpy": multi_freq_ss_privatize},
+    "ss aggregate": {"multi-freq-ldpy": multi_freq_ss_aggregate},
     "simplex projection": {"pure-ldp": pure_ldp_simplex},
 }
 
