@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -140,10 +141,10 @@ def _by_label(altair: Any, labels: list[str]) -> Any:
     return altair.Y("label:N", sort=labels, title=None, axis=altair.Axis(labelLimit=240))
 
 
-def check_suffix(path: str | Path) -> None:
+def check_suffix(path: str | Path, known: Sequence[str] = (*_STATIC, ".html")) -> None:
     """Refuse a name that does not say what kind of picture is wanted."""
-    if Path(path).suffix.lower() not in (*_STATIC, ".html"):
-        raise InvalidArgument("path", f"end in {', '.join(_STATIC)} or .html", str(path))
+    if Path(path).suffix.lower() not in known:
+        raise InvalidArgument("path", f"end in {', '.join(known[:-1])} or {known[-1]}", str(path))
 
 
 def check_installed() -> None:
@@ -175,3 +176,25 @@ def save_page(chart: Any, path: str | Path) -> Any:
     """Write a chart as one HTML file with everything inside."""
     chart.save(str(path), format="html", inline=True)
     return chart
+
+
+def draw_costs(rows: Sequence[Any], path: str | Path | None, *, title: str) -> Any:
+    """Mechanisms by bits and error, on logarithmic axes; the area of a dot grows with the server's time."""
+    if path is not None:
+        check_suffix(path, _STATIC)
+    ax = new_figure(8.0, 5.5).add_subplot()
+    for place, row in enumerate(sorted(rows, key=lambda row: (row.bits, row.loss))):
+        area = 40 + 160 * max(0.0, math.log10(max(row.server_ms, 1e-3)) + 2)
+        ax.scatter(row.bits, row.loss, s=area, color=_INK, alpha=0.55, linewidths=0)
+        label, above = f"{row.mechanism}, {row.server_ms:.2g} ms", (14, 30, -24)[place % 3]  # neighbours apart
+        ax.annotate(label, (row.bits, row.loss), (0, above), textcoords="offset points", ha="center", fontsize=8)
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ax.set_xlabel("bits a report")
+    ax.set_ylabel("mean squared error over the optimum")
+    ax.set_title(f"{title}: error, bits, and the server's time", loc="left")
+    ax.grid(alpha=0.3)
+    ax.margins(0.2)
+    if path is not None:
+        ax.figure.savefig(path, dpi=_DPI, bbox_inches="tight")
+    return ax

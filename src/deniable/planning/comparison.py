@@ -1,0 +1,190 @@
+"""All mechanisms on one footing: error, bits, time and attack rate for one question."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.errors import InvalidArgument
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.registry import mechanism, mechanisms
+from deniable.simulation import simulate
+from deniable.validate import choice, whole
+
+_TIMED_USERS = 20_000  # at most: enough to measure a client
+_SKEW = 1.3  # of the Zipf data that is simulated
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What one mechanism costs for one question, or why it cannot serve it.
+
+    `error` is the root mean squared error of the unbiased estimate of a rare value, by formula; `loss` and
+    `simulated_loss` are mean squared errors over the asymptotic optimum 4e/(n(e - 1)^2), by formula and
+    measured; `attack` is how often the best guess of a value from one report is right.
+    """
+
+    mechanism: str
+    error: float = math.nan
+    loss: float = math.nan
+    simulated_loss: float = math.nan
+    simulated_loss_error: float = math.nan
+    bits: int = 0
+    client_ns: float = math.nan
+    server_ms: float = math.nan
+    attack: float = math.nan
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Costs of all mechanisms, most exact first; those that cannot serve the question last."""
+
+    k: int
+    epsilon: float
+    n: int
+    rows: tuple[Costs, ...]
+
+    def __iter__(self) -> Iterator[Costs]:
+        return iter(self.rows)
+
+    def to_json(self) -> str:
+        """One JSON document; what was not measured is null."""
+        clean = [{name: None if value != value else value for name, value in asdict(row).items()} for row in self]
+        return json.dumps({"k": self.k, "epsilon": self.epsilon, "n": self.n, "mechanisms": clean}, indent=1)
+
+    def __str__(self) -> str:
+        return "\n".join("  ".join(line) for line in _aligned([_HEADINGS, *map(_cells, self._served)])) + self._refusals
+
+    def __rich__(self) -> Any:
+        from rich.table import Table
+
+        title = f"k={self.k:,}, epsilon={self.epsilon:g}, n={self.n:,}"
+        table = Table(title=title, title_justify="left", caption=self._refusals.strip() or None, caption_justify="left")
+        for place, heading in enumerate(_HEADINGS):
+            table.add_column(heading, justify="right" if place else "left")
+        for row in self._served:
+            table.add_row(*_cells(row))
+        return table
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Error against bits; the size of a dot is the server's time."""
+        from deniable.pictures import draw_costs
+
+        title = f"k={self.k:,}, epsilon={self.epsilon:g}, n={self.n:,}"
+        return draw_costs(self._served, path, title=title)
+
+    @property
+    def _served(self) -> list[Costs]:
+        return [row for row in self.rows if not row.refused]
+
+    @property
+    def _refusals(self) -> str:
+        return "".join(f"\n{row.mechanism}: {row.refused}" for row in self.rows if row.refused)
+
+
+def compare(
+    k: int,
+    epsilon: float,
+    n: int = 10_000,
+    *,
+    names: Iterable[str] | None = None,
+    repeats: int = 3,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Every mechanism for k values, epsilon and n users: error by formula and simulated, bits, times, attack.
+
+    The simulation has n users with Zipf data and is repeated; times are measured on this machine.
+
+    >>> import deniable as dn
+    >>> [row.mechanism for row in dn.compare(50, 1.0, n=1000, names=["grr"], repeats=1)]
+    ['grr']
+    """
+    chosen = mechanisms() if names is None else [choice(mechanisms(), names=name) for name in names]
+    whole(1, n=n)
+    whole(1, repeats=repeats)
+    rows = []
+    for name in chosen:
+        if progress is not None:
+            progress(name)
+        try:
+            made = mechanism(name, k=k, epsilon=epsilon)
+        except InvalidArgument as error:
+            if error.name in ("k", "epsilon") and name == "grr":
+                raise  # no mechanism could serve that
+            rows.append(Costs(name, refused=str(error)))
+            continue
+        rows.append(_costs(made, n, repeats, seed))
+    return Comparison(k, float(epsilon), n, tuple(sorted(rows, key=lambda row: (row.refused != "", row.loss))))
+
+
+def _costs(m: Mechanism, n: int, repeats: int, seed: int) -> Costs:
+    shares = np.arange(1, m.k + 1) ** -_SKEW
+    true = np.floor(n * shares / shares.sum()).astype(np.int64)
+    true[0] += n - true.sum()
+    e = math.exp(m.epsilon)
+    optimum = 4 * e / (n * (e - 1) ** 2) if e > 1 else math.inf
+    users = np.repeat(np.arange(m.k), true)[: min(n, _TIMED_USERS)]
+    m.privatize(m.domain.all_labels()[:1] * 100, seed=seed)  # compiled before it is timed
+    client = _seconds(lambda: m.payloads(users, _fresh()))
+    errors, server = [], math.inf
+    for run in range(repeats):
+        summary = simulate(m, true, seed=seed + run)
+        started = time.process_time()
+        found = m.unbiased(summary)
+        server = min(server, time.process_time() - started)  # tables are made by the first run
+        errors.append(float(((found - true / n) ** 2).mean()) / optimum)
+    return Costs(
+        m.name,
+        error=math.sqrt(m.variance(0.0, n)),
+        loss=m.variance(0.0, n) / optimum,
+        simulated_loss=float(np.mean(errors)),
+        simulated_loss_error=float(np.std(errors, ddof=1) / math.sqrt(repeats)) if repeats > 1 else math.nan,
+        bits=m.report_bits,
+        client_ns=1e9 * client / len(users),
+        server_ms=1e3 * server,
+        attack=float(m.reconstruction_rate()),
+    )
+
+
+def _fresh() -> Any:
+    from deniable.randomness.keystream import Keystream
+
+    return Keystream.fresh()
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return max(time.process_time() - started, 1e-9)
+
+
+_HEADINGS = ["mechanism", "rms error", "loss", "simulated", "bits", "client", "server", "attack"]
+
+
+def _cells(row: Costs) -> list[str]:
+    spread = "" if math.isnan(row.simulated_loss_error) else f" ± {row.simulated_loss_error:.3f}"
+    client = f"{row.client_ns:.0f} ns" if row.client_ns < 1e4 else f"{row.client_ns / 1e3:.0f} us"
+    return [
+        row.mechanism,
+        f"{row.error:.3%}",
+        f"{row.loss:.4f}",
+        f"{row.simulated_loss:.3f}{spread}",
+        f"{row.bits:,}",
+        client,
+        f"{row.server_ms:.2f} ms",
+        f"{row.attack:.3%}",
+    ]
+
+
+def _aligned(lines: list[list[str]]) -> list[list[str]]:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [[line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])] for line in lines]
