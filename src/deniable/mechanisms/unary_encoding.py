@@ -13,10 +13,11 @@ section 4.2 (k-RAPPOR); Wang, Blocki, Li, Jha 2017, section 4.2 (SUE and OUE).
 from __future__ import annotations
 
 from abc import abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, isqrt
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
@@ -168,10 +169,9 @@ class SymmetricUnaryEncoding(UnaryEncoding):
     name: ClassVar[str] = "sue"
 
     def _coins(self, bound: Fraction, modulus: int) -> tuple[int, int]:
-        # S <= sqrt(E), a multiple of 2^-64 or finer;  t = ceil(M / (S + 1)), the least with (M - t) / t <= S
-        square = bound.numerator * bound.denominator << 128
-        root = Fraction(isqrt(square), bound.denominator << 64)
-        flip = ceil(modulus / (root + 1))
+        # the least t with ((M - t) / t)^2 <= E; t = M/2 is one, since E >= 1
+        halves = range(1, modulus // 2 + 1)
+        flip = halves[bisect_left(halves, True, key=lambda t: (modulus - t) ** 2 <= bound * t * t)]
         return modulus - flip, flip
 
 
