@@ -9,6 +9,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.mechanisms.base import Mechanism
+from tests.designs import FANO, UNEVEN, complete_design, projective_plane
 
 _USUAL = [{"k": k, "epsilon": epsilon} for k in (2, 3, 5) for epsilon in (0.5, 1.0, 3.0)]
 
@@ -19,6 +20,13 @@ _PART_OF_A_FAMILY = {"modulus": 7, "classes": 3, "chosen": [0], "zero": False, "
 SMALL: dict[str, list[dict[str, Any]]] = {
     "oue": [{"k": k, "epsilon": epsilon} for k, epsilon in ((2, 0.5), (2, 1.0), (3, 1.0), (3, 3.0), (4, 3.0))],
     "sue": [{"k": k, "epsilon": epsilon} for k, epsilon in ((2, 1.0), (2, 3.0), (3, 2.0), (3, 3.0), (4, 3.0))],
+    "design": [
+        {"k": 3, "epsilon": 1.0, "blocks": [[0], [1], [2]]},
+        {"k": 4, "epsilon": 0.5, "blocks": complete_design(4, 2)},
+        {"k": 3, "epsilon": 3.0, "blocks": UNEVEN},
+        {"k": 7, "epsilon": 1.0, "blocks": FANO},
+        {"k": 13, "epsilon": 1.0, "blocks": projective_plane(3)},
+    ],
     "csr": [
         {"k": 7, "epsilon": 0.5},
         {"k": 6, "epsilon": 1.0},
@@ -37,6 +45,11 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"k": 5, "epsilon": 0.5},
         {"k": 4, "epsilon": 1.0, "w": 3},
     ],
+}
+
+# A domain of some hundred values, where that of 500 does not suit.
+LARGE: dict[str, Callable[[], dict[str, Any]]] = {
+    "design": lambda: {"k": 381, "epsilon": 3.0, "blocks": projective_plane(19)},
 }
 
 # The largest domain of which every report is tried, where there are more of them than values.
@@ -66,9 +79,21 @@ def small_settings() -> list[tuple[str, dict[str, Any]]]:
     return [(name, setting) for name in dn.mechanisms() for setting in SMALL.get(name, _USUAL)]
 
 
-def one_of(name: str) -> Mechanism:
+def one_of(name: str, **changes: Any) -> Mechanism:
     """A small mechanism of this name, for checks that need just one."""
-    return dn.mechanism(name, **SMALL.get(name, _USUAL)[-2])
+    return dn.mechanism(name, **{**SMALL.get(name, _USUAL)[-2], **changes})
+
+
+def sized(name: str, k: int, epsilon: float) -> Mechanism:
+    """A mechanism of this name for k values; a design is the projective plane of that many points."""
+    order = {q * q + q + 1: q for q in (2, 3, 5, 7)}
+    extra = {"blocks": projective_plane(order[k])} if name == "design" else {}
+    return dn.mechanism(name, k=k, epsilon=epsilon, **extra)
+
+
+def large_one(name: str) -> Mechanism:
+    """A mechanism of this name for some hundred values."""
+    return dn.mechanism(name, **LARGE.get(name, lambda: {"k": 500, "epsilon": 3.0})())
 
 
 def enumerable_bits(m: Mechanism, limit: int = 22) -> int:

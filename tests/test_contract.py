@@ -110,17 +110,17 @@ def test_any_bytes_decode_to_a_report_or_are_refused(name: str, data: bytes) -> 
 
 @pytest.mark.parametrize("name", dn.mechanisms())
 def test_a_large_domain_is_unbiased_within_six_standard_errors(name: str, seed: int) -> None:
-    m = dn.mechanism(name, k=500, epsilon=3.0)
-    true = (1_000_000 / np.arange(1, 501) ** 1.3).astype(np.int64)
+    m = settings.large_one(name)
+    true = (1_000_000 / np.arange(1, m.k + 1) ** 1.3).astype(np.int64)
     n = int(true.sum())
-    estimate = m.estimate(m.summarize(m.privatize(np.repeat(np.arange(500), true), seed=seed)), "unbiased")
+    estimate = m.estimate(m.summarize(m.privatize(np.repeat(np.arange(m.k), true), seed=seed)), "unbiased")
     errors = [np.sqrt(m.variance(f, n)) for f in true / n]
     assert (np.abs(estimate.frequencies - true / n) <= 6 * np.array(errors)).all()
 
 
 @pytest.mark.parametrize("name", dn.mechanisms())
 def test_a_seeded_report_is_marked_and_cannot_be_sent(name: str) -> None:
-    m = dn.mechanism(name, k=5, epsilon=1.0)
+    m = settings.one_of(name)
     reports = m.privatize([0, 1, 2], seed=7)
     assert reports.simulated
     assert reports == m.privatize([0, 1, 2], seed=7)
@@ -131,7 +131,7 @@ def test_a_seeded_report_is_marked_and_cannot_be_sent(name: str) -> None:
 
 @pytest.mark.parametrize("name", dn.mechanisms())
 def test_fresh_reports_differ_from_call_to_call(name: str) -> None:
-    m = dn.mechanism(name, k=5, epsilon=1.0)
+    m = settings.one_of(name)
     assert m.privatize([0] * 1000) != m.privatize([0] * 1000)
     assert not m.privatize([0]).simulated
 
@@ -143,7 +143,7 @@ def test_a_spec_makes_the_same_mechanism_again(small: Mechanism) -> None:
 
 
 def test_labels_of_any_script_survive_the_spec(one: Mechanism) -> None:
-    m = dn.mechanism(one.name, labels=[f"ü漢{i}" for i in range(one.k)], epsilon=one.epsilon)
+    m = dn.mechanism(one.name, labels=[f"ü漢{i}" for i in range(one.k)], **one.spec.parameters)
     assert dn.from_spec(m.spec.to_json()) == m
 
 
@@ -182,7 +182,7 @@ def test_a_setting_that_cannot_be_served_is_refused_in_one_line(name: str, argum
 
 
 BAD_VALUES = [
-    [5],
+    [20],
     [-1],
     [0, 1, 99],
     [None],
@@ -204,13 +204,13 @@ BAD_VALUES = [
 @pytest.mark.parametrize("name", dn.mechanisms())
 def test_a_bad_value_is_refused_in_one_line(name: str, values: object) -> None:
     with pytest.raises(dn.InvalidArgument) as caught:
-        dn.mechanism(name, k=5, epsilon=1.0).privatize(values)
+        settings.one_of(name).privatize(values)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", dn.mechanisms())
 def test_no_values_make_no_reports(name: str) -> None:
-    m = dn.mechanism(name, k=5, epsilon=1.0)
+    m = settings.one_of(name)
     empty = m.summarize(m.privatize([]))
     assert empty == m.empty_summary()
     with pytest.raises(dn.EmptySummary):
@@ -219,7 +219,7 @@ def test_no_values_make_no_reports(name: str) -> None:
 
 @pytest.mark.parametrize("name", dn.mechanisms())
 def test_what_belongs_to_another_spec_is_refused(name: str) -> None:
-    m, other = dn.mechanism(name, k=5, epsilon=1.0), dn.mechanism(name, k=5, epsilon=1.1)
+    m, other = settings.one_of(name), settings.one_of(name, epsilon=1.1)
     foreign = other.privatize([0, 1])
     for use in (m.summarize, lambda reports: m.encode(reports[0]), lambda reports: m.probability(reports[0], 0)):
         with pytest.raises(dn.FingerprintMismatch):

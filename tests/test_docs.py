@@ -26,6 +26,7 @@ from markdown.extensions.toc import slugify
 import deniable as dn
 from deniable.mechanisms.base import Mechanism, PureMechanism
 from deniable.randomness.keystream import Keystream
+from tests import settings
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -136,7 +137,7 @@ def test_the_numbers_of_mechanisms_are_computed() -> None:
     assert {row[0].strip("`") for row in found} == set(dn.mechanisms())
     n = 1_000_000
     for row in found:
-        m = dn.mechanism(row[0].strip("`"), k=int(row[1]), epsilon=1.0)
+        m = settings.sized(row[0].strip("`"), int(row[1]), epsilon=1.0)
         error = n * m.variance(0.0, n) ** 0.5
         pure = [f"{float(m.channel.p):.5f}", f"{float(m.channel.q):.5f}"] if isinstance(m, PureMechanism) else ["", ""]
         assert row[2:] == [*pure, f"{error:,.0f}", str(m.report_bits), f"{float(m.reconstruction_rate()):.4f}"]

@@ -18,11 +18,13 @@ from deniable.errors import (
 )
 from deniable.estimate import Estimate, Interval, Row
 from deniable.guarantee import Guarantee
+from deniable.mechanisms.block_design import BlockDesign
 from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.registry import from_spec, mechanism, mechanisms
 from deniable.mechanisms.subset_selection import SubsetSelection
 from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from deniable.planning.comparison import Comparison, Costs, compare
 from deniable.planning.sample_size import users_needed
 from deniable.reports import Report, Reports
 from deniable.simulation import simulate
@@ -30,6 +32,9 @@ from deniable.spec import Spec
 from deniable.summary import Summary
 
 __all__ = [
+    "BlockDesign",
+    "Comparison",
+    "Costs",
     "CountOverflow",
     "CyclotomicSubsetResponse",
     "DeniableError",
@@ -57,6 +62,7 @@ __all__ = [
     "UnsupportedVersion",
     "ValueOutsideDomain",
     "__version__",
+    "compare",
     "from_spec",
     "mechanism",
     "mechanisms",

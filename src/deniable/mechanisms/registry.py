@@ -12,6 +12,7 @@ from typing import Any
 from deniable.domain import Domain, Label
 from deniable.errors import InvalidArgument, SpecError, UnsupportedVersion
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.block_design import BlockDesign
 from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.subset_selection import SubsetSelection
@@ -20,6 +21,7 @@ from deniable.spec import Spec
 from deniable.validate import choice
 
 ALL: tuple[type[Mechanism], ...] = (
+    BlockDesign,
     CyclotomicSubsetResponse,
     OptimizedUnaryEncoding,
     RandomizedResponse,
