@@ -45,6 +45,17 @@ def test_it_maximises_the_likelihood_of_any_channel(shape: tuple[int, int], rng:
             assert log_likelihood(near, counts, operator) <= reached + found.gap + 1e-12
 
 
+def test_few_reports_and_a_weak_noise_are_no_trouble(rng: np.random.Generator) -> None:
+    # values without a report make the second derivatives nearly singular
+    for _ in range(300):
+        k, n = int(rng.integers(2, 50)), int(10 ** rng.uniform(0, 3))
+        m = dn.RandomizedResponse(k, float(rng.uniform(4, 9)))
+        counts = dn.simulate(m, rng.multinomial(n, rng.dirichlet(np.full(k, 0.5))), seed=n).counts
+        found = iterate(counts, ReplacementOperator.of(m.channel))
+        assert found.gap <= 1e-12
+        assert np.abs(found.frequencies - most_likely(counts, m.channel)).sum() <= 1e-8
+
+
 def test_the_gap_bounds_the_likelihood_lost_at_every_plain_update(rng: np.random.Generator) -> None:
     m = dn.RandomizedResponse(30, 1.0)
     counts = dn.simulate(m, rng.multinomial(2000, rng.dirichlet(np.full(30, 0.3))), seed=1).counts

@@ -179,7 +179,7 @@ def test_an_estimate_is_the_one_python_makes(
         rows = expected.rows(0.9, simultaneous=True)
         assert found["values"] == [row._asdict() for row in rows]
         assert (found["n"], found["method"], found["target"]) == (len(values), method, "population")
-        assert (found["unbiased"], found["simulated"], found["level"]) == (method == "unbiased", True, 0.9)
+        assert (found["unbiased"], found["simulated"], found["level"]) == (expected.unbiased, True, 0.9)
         assert found["fingerprint"] == mechanism.fingerprint
         assert found["interval_note"] == expected.interval_note
         assert found["details"] == dict(expected.details)

@@ -33,7 +33,7 @@ def estimate(
     sources: Collected,
     spec: SpecFile,
     method: Annotated[
-        str | None, typer.Option(help="mle, ibu, projected, normalized or unbiased; the mechanism's best by default.")
+        str | None, typer.Option(help="mle, unbiased, ... (spec show lists them); the mechanism's best by default.")
     ] = None,
     target: Target = "users",
     level: Level = LEVEL,

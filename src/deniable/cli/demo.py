@@ -23,7 +23,7 @@ def demo(
 ) -> None:
     """Ask a million simulated users, and compare with the truth.
 
-    One question, 50 possible answers, several epsilons, every method: tables,
+    One question, 50 possible answers, several epsilons, five methods: tables,
     pictures, and files to go on with.
 
     Each user's value is really randomised, one report per user, as a device

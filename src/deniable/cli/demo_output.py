@@ -45,7 +45,7 @@ def privacy_table(collections: Sequence[Collection]) -> Table:
 
 
 def values_table(world: World, collection: Collection) -> Table:
-    """The most frequent labels, and some that nobody has, by every method."""
+    """The most frequent labels, and some that nobody has, by each method."""
     order = world.by_share()
     places = [*order[:_TOP], *order[-_RARE:]]
     title = f"Truth and estimates at epsilon {collection.epsilon:g}, in % (interval: {LEVEL:.0%}, of {PICTURED})"
@@ -59,7 +59,7 @@ def values_table(world: World, collection: Collection) -> Table:
 
 
 def errors_table(collections: Sequence[Collection]) -> Table:
-    """How far every method is from the truth at every epsilon."""
+    """How far each method is from the truth at every epsilon."""
     headings = ("MSE", "L1", "largest error", f"truth in {LEVEL:.0%} interval", "time")
     made = table("Errors over all labels", "epsilon", "method", *headings, left=2)
     for collection in collections:

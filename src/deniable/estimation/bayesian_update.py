@@ -161,7 +161,7 @@ def _model_maximum(observed: _Observed, theta: Floats, reports: Floats, gradient
         else:
             wrong[: np.flatnonzero(wrong)[-1]] = False
         free ^= wrong
-        solution = np.where(free, np.maximum(solution, 0.0), 0.0)
+        solution = np.where(free, np.clip(solution, 0.0, 1.0), 0.0)  # the next start: far out it would only round
     return np.maximum(solution, 0.0)
 
 

@@ -16,16 +16,18 @@ def solve(
 ) -> tuple[Floats, int]:
     """x with product(x) = wanted, and the steps it took.
 
-    Ends when the residual, in the norm of the preconditioner, is `tolerance` times the first one. The system
-    may be singular if it is consistent: x then moves from `start` only in directions that matter.
+    Ends when the residual, in the norm of the preconditioner, is `tolerance` times the first one and times
+    that of zero, so that a poor start does not make for a poor answer. The system may be singular if it is
+    consistent: x then moves from `start` only in directions that matter.
     Reference: Hestenes and Stiefel 1952.
     """
     solution = start
     residual = wanted - product(start)
     direction = scaled = precondition(residual)
-    norm = first = float(residual @ scaled)
+    norm = float(residual @ scaled)
+    enough = max(tolerance**2 * min(norm, float(wanted @ precondition(wanted))), 1e-30)
     for step in range(rounds):
-        if norm <= tolerance**2 * first or norm <= 1e-30:
+        if norm <= enough:
             return solution, step
         image = product(direction)
         length = norm / float(direction @ image)

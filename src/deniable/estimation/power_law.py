@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 Rules = tuple[Floats, Floats]
 
 PLAIN = 4096  # up to this n every integer is added up
+FINEST = 2**50  # more reports are counted in units of n/2^50, which floats can tell apart
 STEEPEST = 64.0  # largest alpha: a count of 2 is then 2^64 times rarer than one of 1
 FALLBACK = 1.01  # alpha if counts are below 1 on average, which no power law on 1..n is (as the authors' code)
 _NODES = 8
@@ -40,17 +41,19 @@ def posterior_mean(frequencies: Floats, n: int, v0: float) -> Floats:
     """
     from deniable.kernels.power_law import posterior_means
 
-    estimates, place = np.unique(n * frequencies, return_inverse=True)
-    alpha = exponent(float(frequencies.mean()) * n, n)
-    variance = max(n * v0, _LEAST_VARIANCE)
+    largest = min(n, FINEST)
+    estimates, place = np.unique(largest * frequencies, return_inverse=True)
+    alpha = exponent(float(frequencies.mean()) * largest, largest)
+    variance = max(largest * v0 * (largest / n), _LEAST_VARIANCE)
     spread = math.sqrt(variance)
-    # the term at the integer nearest to x is at least n^-alpha, those beyond the reach are at most e^(-reach^2/(2 var))
-    reach = spread * math.sqrt(2 * ((alpha + 1) * math.log(n) + _FAR))
-    longest = spread if n > PLAIN else 0.0
+    # relative to the likelihood's peak, the term nearest to x is at least n^-alpha, and one beyond the reach at
+    # most e^(-reach^2/(2 variance)), of which there are fewer than n
+    reach = spread * math.sqrt(2 * ((alpha + 1) * math.log(largest) + _FAR))
+    longest = spread if largest > PLAIN else 0.0
     nodes, weights = rules(longest)
     means = np.empty(len(estimates))
-    posterior_means(estimates, float(n), alpha, variance, reach, longest, nodes, weights, means)
-    return (means / n)[place]
+    posterior_means(estimates, float(largest), alpha, variance, reach, longest, nodes, weights, means)
+    return (means / largest)[place]
 
 
 def exponent(mean: float, n: int) -> float:
