@@ -192,7 +192,7 @@ def test_a_report_may_be_empty() -> None:
     assert m.summarize(np.zeros((3, 2), np.uint64)).counts.sum() == 0
 
 
-def test_a_million_users_need_no_reports(seed: int) -> None:
+def test_a_quadrillion_users_are_simulated_without_reports(seed: int) -> None:
     m = dn.mechanism("oue", k=1000, epsilon=1.0)
     summary = dn.simulate(m, np.full(1000, 10**12), seed=seed)
     f = m.estimate(summary, "unbiased").frequencies
