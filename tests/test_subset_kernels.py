@@ -81,6 +81,11 @@ def test_bytes_that_are_no_code(sizes: tuple[int, int], data: st.DataObject) -> 
             assert subset_codes.encode_subset(row, k, w, size) == code
 
 
+def test_the_quotient_in_double_precision_is_the_exact_one() -> None:
+    left = np.arange(1, subset_codes.MAX_VALUES + 1)
+    assert np.array_equal((2.0**52 / left).astype(np.uint64), 2**52 // left)
+
+
 @pytest.mark.skipif(WITHOUT_COMPILER, reason="this is the run without the compiler")
 def test_all_of_this_holds_without_the_compiler() -> None:
     run = subprocess.run(
@@ -91,4 +96,4 @@ def test_all_of_this_holds_without_the_compiler() -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "3 passed, 1 skipped" in run.stdout
+    assert "4 passed, 1 skipped" in run.stdout

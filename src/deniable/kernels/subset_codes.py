@@ -82,7 +82,7 @@ def decode_subsets(data: Bytes, k: int, w: int, out: Rows) -> int:
             taken = np.uint64(offset >= outside)
             offset -= outside * taken
             width = inside if taken else outside
-            lacking -= np.int64(taken)
+            lacking -= 1 if taken else 0
             out[i, value >> 6] |= taken << np.uint64(value & 63)
             value += 1
             while width < _LEAST:
@@ -101,7 +101,7 @@ def decode_subsets(data: Bytes, k: int, w: int, out: Rows) -> int:
 def _inside(width: Any, lacking: int, left: int) -> Any:
     """The part of the width that stands for a value in the set.
 
-    The quotient of doubles is floored exactly, since both numbers and their product are below 2^53.
+    The quotient of doubles is floored exactly, since both are whole numbers below 2^53.
     """
     chance = (np.uint64(lacking) * np.uint64(_SCALE / left)) >> _EXTRA
     return (width >> _HALF) * chance + (((width & _LOW) * chance) >> _HALF)
