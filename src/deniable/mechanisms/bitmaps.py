@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.errors import MalformedReport
+from deniable.estimation.kept_reports import MarkOperator
 from deniable.mechanisms.definition import Payload, Payloads
 from deniable.mechanisms.server import Server
 from deniable.summary import Counts
@@ -51,6 +52,9 @@ class BitmapReports(Server):
         from deniable.kernels.bits import count_bits
 
         count_bits(data, counts)
+
+    def reports_operator(self, data: Payloads) -> MarkOperator:
+        return MarkOperator(data, self.k, float(self.ratio()))
 
     def words(self, bits: int) -> tuple[int, ...]:
         """The report whose bits are those of one integer."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from deniable.errors import EmptySummary
+from deniable.errors import EmptySummary, InvalidArgument
 from deniable.estimate import Estimate
 from deniable.estimation.channel import Operator, PureChannel
 from deniable.estimation.family import UNBIASED, Evidence, Method, family
 from deniable.estimation.intervals import BinomialTails, IntervalRule
-from deniable.mechanisms.definition import Definition, Floats
+from deniable.mechanisms.definition import Answer, Definition, Floats, Payloads
 from deniable.reports import Report, Reports
 from deniable.summary import Summary
 from deniable.validate import between, choice, whole
@@ -24,6 +25,9 @@ _BY_SCORE = (
 _BY_TAILS = " For all values at once: exact binomial tails, at least at the level."
 _BY_BONFERRONI = " For all values at once: the same at a level divided among them."
 _MOVED = " Moved into [0, 1] and widened to hold this estimate, which only adds coverage."
+
+
+KEPT = "mle-reports"  # the one method that needs the reports themselves
 
 
 class Server(Definition):
@@ -52,6 +56,10 @@ class Server(Definition):
         None where a summary keeps less, so that it does not carry the likelihood. With an operator the
         mechanism offers all methods that need the likelihood; making one should cost little.
         """
+        return None
+
+    def reports_operator(self, _data: Payloads) -> Operator | None:
+        """The channel of these very reports, each a cell of its own, where a summary keeps less than they do."""
         return None
 
     def variance(self, f: float = 0.0, n: int = 1, target: str = "users") -> float:
@@ -92,14 +100,24 @@ class Server(Definition):
     def _shared_methods(self) -> dict[str, Method]:
         return family(pure=self.pure_channel() is not None, likelihood=self.operator() is not None)
 
-    def estimate(self, summary: Summary, method: str | None = None, *, target: str = "users") -> Estimate:
-        """Frequencies with error bars; the default method is the best one that gives a distribution."""
-        own = self._methods()
-        method = choice(self.methods, method=method or self.default_method)
+    def estimate(self, summary: Summary | Reports, method: str | None = None, *, target: str = "users") -> Estimate:
+        """Frequencies with error bars; the default method is the best one that gives a distribution.
+
+        Reports may be given in place of a summary; the method "mle-reports" needs them: it maximises the
+        likelihood of the reports where their summary does not carry it.
+        """
+        kept = summary if isinstance(summary, Reports) else None
+        summary = self.summarize(summary) if isinstance(summary, Reports) else summary
+        options = self.methods if kept is None else (*self.methods, KEPT)
+        method = choice(options, method=method or self.default_method)
         v0, v1, v2 = self.noise(target)
         self.check_summary(summary)
         evidence = self._evidence(summary)
-        answer = own[method](summary) if method in own else self._shared_methods()[method](evidence)
+        own = self._methods()
+        if kept is not None and method == KEPT:
+            answer = self._from_reports(kept, evidence)
+        else:
+            answer = own[method](summary) if method in own else self._shared_methods()[method](evidence)
         f = answer.frequencies
         plain = method == "unbiased"
         first = f if plain else evidence.unbiased
@@ -118,6 +136,14 @@ class Server(Definition):
             simulated=summary.simulated,
             details=answer.details,
         )
+
+    def _from_reports(self, kept: Reports, evidence: Evidence) -> Answer:
+        operator = self.reports_operator(self.check_payloads(kept.data))
+        if operator is not None:
+            evidence = replace(evidence, counts=np.ones(len(kept), np.int64), operator=operator)
+        elif evidence.operator is None:
+            raise InvalidArgument("method", f"be another: {self.name} has no likelihood from reports yet", KEPT)
+        return family(pure=False, likelihood=True)["mle"](evidence)
 
     def _evidence(self, summary: Summary) -> Evidence:
         return Evidence(
