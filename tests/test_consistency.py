@@ -155,7 +155,7 @@ def slow_posterior_mean(x: float, n: int, alpha: float, variance: float) -> floa
     return float(terms @ c / terms.sum())
 
 
-@pytest.mark.parametrize("n", [1, 2, 300, 4096, 4097, 200_000])
+@pytest.mark.parametrize("n", [1, 2, 300, 4096, 4097, 60_000])
 @pytest.mark.parametrize("v0", [1e-8, 0.3, 40.0, 1e6])
 def test_power_is_the_posterior_mean(n: int, v0: float, rng: np.random.Generator) -> None:
     for mean in (0.5, 1.0001, 2.0, n / 50, n / 3):
