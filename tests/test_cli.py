@@ -18,6 +18,7 @@ import deniable as dn
 from deniable.cli.keystreams import keystreams
 from deniable.cli.program import app
 from deniable.randomness.keystream import Keystream
+from tests import settings
 from tests.command import run, succeed
 
 LABELS = ["never", "once", "often, or more"]
@@ -164,6 +165,32 @@ def test_two_halves_of_a_report_file_add_up_to_the_whole(spec: Path, table: Path
     assert both.read_bytes() == parts[0].read_bytes()
     succeed("summarize", parts[2], first, "--spec", spec, "-o", both)
     assert both.read_bytes() == parts[0].read_bytes()
+
+
+@pytest.mark.parametrize("name", dn.mechanisms())
+def test_reports_of_every_mechanism_survive_csv_and_parquet(name: str, tmp_path: Path) -> None:
+    m = settings.one_of(name)
+    spec = tmp_path / "spec.json"
+    spec.write_text(m.spec.to_json())
+    (tmp_path / "values.csv").write_text("\n".join(["value", *(str(user % m.k) for user in range(200))]))
+    made = []
+    for suffix in ("csv", "parquet"):
+        reports, summary = tmp_path / f"reports.{suffix}", tmp_path / f"{suffix}.summary"
+        succeed("privatize", tmp_path / "values.csv", "--spec", spec, "--seed", 3, "-o", reports)
+        succeed("summarize", reports, "--spec", spec, "-o", summary)
+        made.append(summary.read_bytes())
+    assert made[0] == made[1] == m.summarize(m.privatize([user % m.k for user in range(200)], seed=3)).to_bytes()
+
+
+@pytest.mark.parametrize("cell", ["1", "1 2 3", "x y", "1 99999999999999999999", "-1 2"])
+def test_a_row_of_numbers_that_no_client_could_send_is_refused(cell: str, tmp_path: Path) -> None:
+    m = dn.mechanism("oue", k=100, epsilon=1.0)
+    (tmp_path / "spec.json").write_text(m.spec.to_json())
+    (tmp_path / "reports.csv").write_text(f"report@{m.fingerprint}\n{cell}\n1 2\n")
+    code, _, error = run("summarize", tmp_path / "reports.csv", "--spec", tmp_path / "spec.json", "-o", tmp_path / "s")
+    assert code == 2
+    assert error.startswith("deniable: error:")
+    assert error.count("\n") == 1
 
 
 def test_an_estimate_is_the_one_python_makes(

@@ -13,13 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
 from deniable.cli.errors import STANDARD, CommandError, about
 from deniable.cli.files import BATCH, PARQUET, SUMMARY, csv_column, csv_header, kind_of, parquet, reading, writing
-from deniable.errors import MalformedReport
+from deniable.errors import MalformedReport, shown
 from deniable.mechanisms.base import Mechanism
 from deniable.reports import COLUMN, Reports, read_metadata
 from deniable.summary import Summary
@@ -37,16 +38,33 @@ def check_format(path: Path) -> None:
 @contextmanager
 def writing_reports(path: Path, example: Reports) -> Iterator[Callable[[Reports], None]]:
     """A function that writes batches of reports like the example, which itself is not written."""
-    schema = example[:0].to_arrow().schema
-    with writing(path) as file, _writer(file, path, schema, example) as writer:
-        yield lambda reports: writer.write_table(reports.to_arrow())
+    layout = Reports.to_arrow if path.suffix.lower() == ".parquet" else _to_csv
+    with writing(path) as file, _writer(file, path, layout(example[:0]).schema, example) as writer:
+        yield lambda reports: writer.write_table(layout(reports))
 
 
 def _writer(file: BinaryIO, path: Path, schema: Any, example: Reports) -> Any:
     if path.suffix.lower() == ".parquet":
         return pa.parquet.ParquetWriter(file, schema, compression="zstd")
     file.write(f"{'simulated_' if example.simulated else ''}{COLUMN}@{example.fingerprint}\n".encode())
-    return pa.csv.CSVWriter(file, schema, write_options=pa.csv.WriteOptions(include_header=False))
+    options = pa.csv.WriteOptions(include_header=False, quoting_style="none")
+    return pa.csv.CSVWriter(file, schema, write_options=options)
+
+
+def _to_csv(reports: Reports) -> Any:
+    """One cell a report: its number, or its numbers with a space between them."""
+    if reports.data.ndim == 1:
+        return reports.to_arrow()
+    return pa.table({COLUMN: pa.array([" ".join(map(str, row)) for row in reports.data.tolist()], pa.string())})
+
+
+def _from_csv(column: Any, width: int) -> Any:
+    """The numbers in the cells of a column, `width` in each."""
+    rows = [cell.split(" ") for cell in column.to_pylist()]
+    for row in rows:
+        if len(row) != width or not all(re.fullmatch("[0-9]{1,20}", text) and int(text) < 2**64 for text in row):
+            raise MalformedReport(f"a report must be {width} numbers below 2^64, got {shown(' '.join(row))}")
+    return np.array(rows, object).astype(np.uint64).reshape(-1, width)
 
 
 def summary_of(names: list[str], mechanism: Mechanism) -> Summary:
@@ -80,7 +98,7 @@ def _parts(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Summary]:
         yield summary
         return
     row = 1
-    for reports in _parquet_batches(file) if kind == PARQUET else _csv_batches(file):
+    for reports in _parquet_batches(file) if kind == PARQUET else _csv_batches(file, mechanism):
         try:
             yield mechanism.summarize(reports)
         except MalformedReport as error:
@@ -95,15 +113,16 @@ def _parquet_batches(file: io.BufferedReader) -> Iterator[Reports]:
         yield Reports.from_arrow(batch.replace_schema_metadata(source.schema_arrow.metadata))
 
 
-def _csv_batches(file: io.BufferedReader) -> Iterator[Reports]:
+def _csv_batches(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Reports]:
     header = csv_header(file)
     name, fingerprint, simulated = _report_column(header)
-    kind = pa.uint64()
-    yield Reports(pa.array([], kind).to_numpy(), fingerprint, simulated)
-    for column in csv_column(file, header, name, kind, blanks=False):
+    empty = mechanism.empty_payloads(0)
+    yield Reports(empty, fingerprint, simulated)
+    for column in csv_column(file, header, name, pa.uint64() if empty.ndim == 1 else pa.string(), blanks=False):
         if column.null_count:
             raise MalformedReport(f"column {name} has {column.null_count} empty cells")
-        yield Reports(column.to_numpy(), fingerprint, simulated)
+        data = column.to_numpy() if empty.ndim == 1 else _from_csv(column, empty.shape[1])
+        yield Reports(data, fingerprint, simulated)
 
 
 def _report_column(header: list[str]) -> tuple[str, str, bool]:

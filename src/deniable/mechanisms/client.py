@@ -18,7 +18,7 @@ from deniable.reports import Report, Reports
 from deniable.summary import Counts
 
 FEW = 64  # batches up to this size take the plain path, which loads no compiler
-_BATCH = 2**18  # users simulated at once
+_BATCH, _BATCH_BYTES = 2**18, 2**26  # users simulated at once, and the room their reports may take
 _CHUNK_WORDS = 2**17  # words per kernel call: they stay in the processor's cache
 
 
@@ -83,8 +83,9 @@ class Client(Definition):
         """Counts of a summary of users with these true counts: their reports are made in batches and counted."""
         counts = np.zeros(self.cells, np.int64)
         ends = np.cumsum(true_counts)
-        for start in range(0, int(ends[-1]), _BATCH):
-            users = np.arange(start, min(start + _BATCH, int(ends[-1])))
+        batch = min(_BATCH, max(1, _BATCH_BYTES // self.empty_payloads(1).nbytes))
+        for start in range(0, int(ends[-1]), batch):
+            users = np.arange(start, min(start + batch, int(ends[-1])))
             keystream = Keystream(generator.bytes(KEY_BYTES), simulated=True)
             self.accumulate(self.payloads(np.searchsorted(ends, users, side="right"), keystream), counts)
         return counts

@@ -40,7 +40,7 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
     Guarantee: largest ratio T (K - w) / ((M - T) w) <= e^epsilon.
 
     >>> CyclotomicSubsetResponse(1000, epsilon=2.0).report_bits
-    12
+    13
     """
 
     name: ClassVar[str] = "csr"

@@ -9,7 +9,6 @@ D_j form a balanced design (every difference but 0 occurs equally often), it is 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +23,7 @@ from deniable.estimation.circulant import ShiftFamily, ShiftOperator, kernel_noi
 from deniable.estimation.intervals import BinomialTails
 from deniable.estimation.inversion import unbiased
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.definition import Answer, Floats, Payload, Payloads
+from deniable.mechanisms.definition import Floats, Payload, Payloads
 from deniable.mechanisms.symbols import MAX_SYMBOLS, SymbolReports
 from deniable.mechanisms.two_level import truth_threshold
 from deniable.randomness.choices import Choices, rejection_bound
@@ -181,6 +180,3 @@ class DifferenceMechanism(SymbolReports, Mechanism):
         """The channel as an operator: the summary carries the likelihood."""
         cohorts = len(self.multipliers)
         return ShiftOperator(self.family, self.k, float(self.high / cohorts), float(self.low / cohorts))
-
-    def _methods(self) -> Mapping[str, Callable[[Summary], Answer]]:
-        return {"unbiased": lambda summary: Answer(self.unbiased(summary))}
