@@ -77,3 +77,26 @@ def projected(frequencies: Sequence[float]) -> list[float]:
         if value + (1 - total) / place > 0:
             shift = (1 - total) / place
     return [max(0, value + shift) for value in frequencies]
+
+
+def shift(
+    values: Sequence[int],
+    words: Sequence[int],
+    truth: int,
+    bounds: Sequence[int],
+    rejections: Sequence[int],
+    elements: Sequence[int],
+    multipliers: Sequence[int],
+) -> tuple[list[int], list[bool]]:
+    """The reports of a difference mechanism, and which of them had a draw rejected."""
+    reports, again = [], []
+    modulus = bounds[1] + bounds[2]
+    for i, value in enumerate(values):
+        coin, *draws = (int(word) for word in words[4 * i : 4 * i + 4])
+        (cohort, inside, outside), lows = zip(
+            *(divmod(draw * bound, 2**64) for draw, bound in zip(draws, bounds, strict=True)), strict=True
+        )
+        again.append(any(low < rejection for low, rejection in zip(lows, rejections, strict=True)))
+        element = elements[inside] if coin < truth else elements[bounds[1] + outside]
+        reports.append(cohort * modulus + (value + multipliers[cohort] * element) % modulus)
+    return reports, again

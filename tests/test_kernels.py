@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable.kernels import replacement, selection
+from deniable.kernels import replacement, selection, shifts
 from tests import naive
 
 WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -40,6 +40,28 @@ def test_replace_and_rejected(data: st.DataObject, k: int, truth: int) -> None:
     positions = np.empty(rejections, np.int64)
     assert replacement.rejected(np.array(drawn, np.uint64), numbers[1], numbers[2], positions) == rejections
     assert positions.tolist() == naive.rejected(drawn, k, rejection)
+
+
+@given(st.sampled_from([3, 7, 101, 997]), st.integers(1, 40), words, st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_shift(modulus: int, cohorts: int, truth: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    inside = int(rng.integers(1, modulus))
+    bounds = [cohorts, inside, modulus - inside]
+    elements = rng.permutation(modulus).astype(np.uint32)
+    multipliers = rng.integers(1, modulus, cohorts).astype(np.uint64)
+    rejections = rng.choice(np.array([0, 5, 2**61], np.uint64), 3)
+    values = rng.integers(0, modulus, 8)
+    drawn = rng.integers(0, 2**64, 4 * len(values), dtype=np.uint64)
+    drawn[rng.random(len(drawn)) < 0.1] = rng.choice(np.array([0, 1, 2**63, 2**64 - 1], np.uint64))
+    out, again = np.empty(len(values), np.uint32), np.empty(len(values), np.bool_)
+    numbers = np.uint64(truth), np.array(bounds, np.uint64), rejections
+    count = shifts.shift(values, drawn, *numbers, elements, multipliers, again, out)
+    wanted = naive.shift(
+        values.tolist(), drawn.tolist(), truth, bounds, rejections.tolist(), elements.tolist(), multipliers.tolist()
+    )
+    assert (out.tolist(), again.tolist()) == wanted
+    assert count == sum(wanted[1])
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 2**61), min_size=10, max_size=10))
@@ -82,4 +104,4 @@ def test_all_of_this_holds_without_the_compiler() -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "4 passed, 1 skipped" in run.stdout
+    assert "5 passed, 1 skipped" in run.stdout
