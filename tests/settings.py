@@ -35,6 +35,14 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"k": 7, "epsilon": 1.0},
         {"k": 11, "epsilon": 0.5},
     ],
+    "pgr": [
+        {"k": 7, "epsilon": 0.5},
+        {"k": 6, "epsilon": 1.0, "q": 2, "t": 3},
+        {"k": 5, "epsilon": 2.0, "q": 2, "t": 3},
+        {"k": 5, "epsilon": 3.0},
+        {"k": 6, "epsilon": 0.5},
+        {"k": 7, "epsilon": 1.0, "q": 2, "t": 3},
+    ],
     "ss": [
         {"k": 2, "epsilon": 0.5},
         {"k": 3, "epsilon": 1.0},

@@ -14,6 +14,7 @@ from deniable.errors import InvalidArgument, SpecError, UnsupportedVersion
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.block_design import BlockDesign
 from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
+from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.subset_selection import SubsetSelection
 from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
@@ -24,6 +25,7 @@ ALL: tuple[type[Mechanism], ...] = (
     BlockDesign,
     CyclotomicSubsetResponse,
     OptimizedUnaryEncoding,
+    ProjectiveGeometryResponse,
     RandomizedResponse,
     SubsetSelection,
     SymmetricUnaryEncoding,
