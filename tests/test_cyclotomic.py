@@ -135,7 +135,7 @@ def test_large_counts_are_added_up_exactly() -> None:
     rows = counts.reshape(-1, m.modulus)
     wanted = [
         sum(int(rows[j, (x + d) % m.modulus]) for j, one in enumerate(sets_of(m.sets)) for d in one.tolist())
-        for x in range(m.modulus)
+        for x in range(m.k)
     ]
     assert m.family.support(counts).tolist() == wanted
 

@@ -21,11 +21,18 @@ _EXACT = 2**26  # counts are transformed in pieces of this size, so that roundin
 
 @dataclass(frozen=True, eq=False)
 class ShiftFamily:
-    """The sets D_j = m_j D in Z_K: a base set D and one multiplier per cohort."""
+    """The sets D_j = m_j D in Z_K: a base set D and one multiplier per cohort.
+
+    Values are the first `values` elements of Z_K, all by default: sums over sets are wanted for these only.
+    """
 
     modulus: int
     base: npt.NDArray[np.int64]
     multipliers: tuple[int, ...]
+    values: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", self.values or self.modulus)
 
     @property
     def cohorts(self) -> int:
@@ -50,48 +57,45 @@ class ShiftFamily:
         return total
 
     def support(self, counts: Counts) -> Counts:
-        """For each x in Z_K, how many reports (j, y) have y - x in D_j; exact."""
-        total = np.zeros(self.modulus, np.int64)
-        scale, rest = 1, counts.reshape(self.cohorts, self.modulus)
-        while rest.any():
-            piece = rest % _EXACT
-            total += scale * np.rint(self.correlate(piece.astype(np.float64))).astype(np.int64)
-            rest, scale = rest // _EXACT, scale * _EXACT
-        return total
+        """For each value x, how many reports (j, y) have y - x in D_j; exact."""
+        low, high = counts, counts[:0]
+        if counts.max() >= _EXACT:
+            low, high = counts % _EXACT, counts // _EXACT
+        sums = self.correlate(low.reshape(self.cohorts, self.modulus).astype(np.float64))
+        total = np.rint(sums).astype(np.int64)
+        return total + _EXACT * self.support(high) if len(high) else total
 
     @cached_property
     def _padded(self) -> tuple[int, npt.NDArray[np.complex128]]:
         """A length for which transforms are fast, and the sets' transforms at that length.
 
-        K is mostly prime, for which they are three times slower. From 2K - 1 on nothing wraps around, and the
-        two halves of the product are folded instead.
+        K often has large prime factors, for which they are several times slower. A value moved by an element of
+        a set stays below K + values - 1, so that at this length nothing wraps around.
         """
         from scipy.fft import next_fast_len
 
-        length = int(next_fast_len(2 * self.modulus - 1, real=True))
+        length = int(next_fast_len(self.modulus + self.values - 1, real=True))
         return length, np.array([_rfft(self.indicator(j), length) for j in range(self.cohorts)])
 
     def correlate(self, rows: Floats) -> Floats:
-        """sum_j sum_(d in D_j) rows[j, x + d], for every x."""
+        """sum_j sum_(d in D_j) rows[j, x + d], for every value x."""
         length, sets = self._padded
         spectrum = np.zeros(length // 2 + 1, np.complex128)
         for j in range(self.cohorts):
-            spectrum += _rfft(rows[j], length) * np.conj(sets[j])
-        product = _irfft(spectrum, length)
-        folded = product[: self.modulus].copy()
-        # x - K is at length + x - K, and there is none for x = 0
-        folded[1:] += product[length - self.modulus + 1 :]
-        return folded
+            # the row goes round once more, as far as x + d may reach
+            spectrum += _rfft(np.concatenate([rows[j], rows[j, : self.values - 1]]), length) * np.conj(sets[j])
+        return _irfft(spectrum, length)[: self.values]
 
     def spread(self, weights: Floats) -> Floats:
-        """sum_(d in D_j) weights[y - d], for every (j, y): the transpose of `correlate`."""
+        """sum_(d in D_j) weights[y - d], for every (j, y), of one weight a value: the transpose of `correlate`."""
         length, sets = self._padded
         spectrum = _rfft(weights, length)
         out = np.empty((self.cohorts, self.modulus))
         for j in range(self.cohorts):
             product = _irfft(spectrum * sets[j], length)
             out[j] = product[: self.modulus]
-            out[j, : self.modulus - 1] += product[self.modulus : 2 * self.modulus - 1]
+            beyond = self.values - 1  # y = x + d of K and more is y - K
+            out[j, :beyond] += product[self.modulus : self.modulus + beyond]
         return out
 
     def invert(self, rows: Floats) -> Floats:
@@ -106,25 +110,22 @@ class ShiftFamily:
 
 @dataclass(frozen=True)
 class ShiftOperator:
-    """The channel of a shift family on the first `values` elements of Z_K: `high` on D_j, `low` elsewhere.
+    """The channel of a shift family on its values: `high` on D_j, `low` elsewhere.
 
     Both are probabilities of a whole report, cohort included.
     """
 
     family: ShiftFamily
-    values: int
     high: float
     low: float
 
     def forward(self, weights: Floats) -> Floats:
-        padded = np.zeros(self.family.modulus)
-        padded[: self.values] = weights
-        spread = self.low * weights.sum() + (self.high - self.low) * self.family.spread(padded)
+        spread = self.low * weights.sum() + (self.high - self.low) * self.family.spread(weights)
         return np.asarray(spread.reshape(-1))
 
     def adjoint(self, scores: Floats) -> Floats:
         rows = scores.reshape(self.family.cohorts, self.family.modulus)
-        column = self.low * scores.sum() + (self.high - self.low) * self.family.correlate(rows)[: self.values]
+        column = self.low * scores.sum() + (self.high - self.low) * self.family.correlate(rows)
         return np.asarray(column)
 
     def adjoint_squared(self, scores: Floats) -> Floats:
@@ -132,13 +133,14 @@ class ShiftOperator:
         return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
 
 
-def kernel_noise(family: ShiftFamily, values: int, high: float, low: float) -> tuple[float, float]:
+def kernel_noise(family: ShiftFamily, high: float, low: float) -> tuple[float, float]:
     """Variance that one user adds to the estimate of their own value, and of another on average.
 
     A report (j, y) adds A_j[x - y] to the estimate of x; a user with value v reports y = v + d, so that
     the second moment at x - v = s is the mean over j of low sum(A_j^2) + (high - low) sum_(d in D_j) A_j[s - d]^2.
-    The average is over all pairs of different values among the first `values` of Z_K.
+    The average is over all pairs of different values.
     """
+    values = family.values
     gain = (high - low) / family.cohorts
     moment = np.zeros(family.modulus)
     for j in range(family.cohorts):

@@ -20,6 +20,7 @@ from deniable.domain import Indices
 from deniable.errors import InvalidArgument
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.circulant import ShiftFamily, ShiftOperator, kernel_noise
+from deniable.estimation.family import Evidence
 from deniable.estimation.intervals import BinomialTails
 from deniable.estimation.inversion import unbiased
 from deniable.mechanisms.base import Mechanism
@@ -71,7 +72,7 @@ class DifferenceMechanism(SymbolReports, Mechanism):
     @cached_property
     def family(self) -> ShiftFamily:
         """The sets, for the server's transforms."""
-        return ShiftFamily(self.modulus, self.elements[: self.set_size].astype(np.int64), self.multipliers)
+        return ShiftFamily(self.modulus, self.elements[: self.set_size].astype(np.int64), self.multipliers, self.k)
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         if len(self.multipliers) * self.modulus > MAX_SYMBOLS:
@@ -152,7 +153,7 @@ class DifferenceMechanism(SymbolReports, Mechanism):
 
     def support_counts(self, summary: Summary) -> Counts:
         """For each value, how many reports support it."""
-        return self.family.support(summary.counts)[: self.k]
+        return self.family.support(summary.counts)
 
     def unbiased(self, summary: Summary) -> Floats:
         if self.channel is not None:
@@ -171,12 +172,20 @@ class DifferenceMechanism(SymbolReports, Mechanism):
     @cached_property
     def _unbalanced_noise(self) -> tuple[float, float]:
         """Variance one user adds to the estimate of their own value, and to others' on average."""
-        return kernel_noise(self.family, self.k, float(self.high), float(self.low))
+        return kernel_noise(self.family, float(self.high), float(self.low))
 
     def tails(self, summary: Summary) -> BinomialTails | None:
         return BinomialTails(self.support_counts(summary), summary.n, self.channel) if self.channel else None
 
+    def _evidence(self, summary: Summary) -> Evidence:
+        tails = self.tails(summary)
+        if tails is None:
+            return super()._evidence(summary)
+        # one transform serves both
+        first = unbiased(tails.support, tails.n, tails.channel)
+        return Evidence(first, summary.n, self.noise("users"), summary.counts, tails, self.operator())
+
     def operator(self) -> ShiftOperator:
         """The channel as an operator: the summary carries the likelihood."""
         cohorts = len(self.multipliers)
-        return ShiftOperator(self.family, self.k, float(self.high / cohorts), float(self.low / cohorts))
+        return ShiftOperator(self.family, float(self.high / cohorts), float(self.low / cohorts))
