@@ -34,13 +34,23 @@ def subsets(k: int, w: int) -> int:
     return int(flint.fmpz.bin_uiui(k, w))
 
 
+def code_bits(number: int) -> int:
+    """How many bits the codes of that many subsets need."""
+    return (number + number // 128).bit_length()
+
+
 def code_bytes(number: int) -> int:
     """How many bytes the codes of that many subsets have."""
-    return ((number + number // 128).bit_length() + 7) // 8
+    return (code_bits(number) + 7) // 8
 
 
 def encode_subset(row: Sequence[int], k: int, w: int, size: int) -> bytes:
     """The code of a subset, given as a bitmap of 64-bit words."""
+    return subset_number(row, k, w, 8 * size).to_bytes(size, "big")
+
+
+def subset_number(row: Sequence[int], k: int, w: int, bits: int) -> int:
+    """The same code as a number of that many bits."""
     low, width, lacking, shifts = 0, _WHOLE, w, 64
     for value in range(k):
         if lacking == 0 or lacking == k - value:
@@ -57,11 +67,11 @@ def encode_subset(row: Sequence[int], k: int, w: int, size: int) -> bytes:
             width <<= 16
             shifts += 16
     # rounded up: the least code in the interval
-    return (-(-low >> shifts - 8 * size)).to_bytes(size, "big")
+    return -(-low >> shifts - bits)
 
 
-def decode_subset(data: bytes, k: int, w: int) -> list[int] | None:
-    """The bitmap of the subset with this code; None if it is no subset's code."""
+def decode_subset(data: bytes, k: int, w: int, unused: int = 0) -> list[int] | None:
+    """The bitmap of the subset with this code, before so many unused bits; None if it is no subset's code."""
     row = [0] * -(-k // 64)
     padded = data + bytes(16)
     offset, read, width, lacking = int.from_bytes(padded[:8], "big"), 8, _WHOLE, w
@@ -85,7 +95,7 @@ def decode_subset(data: bytes, k: int, w: int) -> list[int] | None:
     for rest in range(value, value + lacking):
         row[rest >> 6] |= 1 << (rest & 63)
     # another code of the same subset is refused: only the least is sent
-    return row if offset >> 8 * (read - len(data)) == 0 else None
+    return row if offset >> 8 * (read - len(data)) + unused == 0 else None
 
 
 def _inside(width: int, lacking: int, left: int) -> int:

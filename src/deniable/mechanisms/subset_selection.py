@@ -8,7 +8,7 @@ Reference: Ye and Barg 2018; Wang, Huang, Wang, Nie, Xu, Yang, Li, Qiao 2016 (th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -41,6 +41,26 @@ def best_size(k: int, bound: Fraction) -> int:
     # n times the total variance at uniform data, over (k - 1)^2/(k (E - 1)^2): (w E + k - w)^2 / (w (k - w))
     candidates = (max(1, below), min(k - 1, below + 1))
     return min(candidates, key=lambda w: (w * bound + k - w) ** 2 / (w * (k - w)))
+
+
+def choose_subset(index: int, k: int, w: int, truth: int, rejections: Sequence[int], choices: Choices) -> Iterator[int]:
+    """The values of a report, from its w + 1 words; kernels/subsets.py does the same."""
+    truthful = choices.coin(truth)
+    first, *others = rejections
+    last, next_to_last = k - 1, k - 2
+    # drawn as if the sender's value were the last one, and the spare one the next to last
+    spare = choices.below(last, first)
+    drawn = choices.subset(next_to_last, w - 1, others)
+    chosen = {next_to_last if value == spare else value for value in drawn} | {(spare, last)[truthful]}
+    return (last if value == index else index if value == last else value for value in chosen)
+
+
+def bitmap(chosen: Iterable[int], slices: int) -> tuple[int, ...]:
+    """A set of values as words: value v is bit v mod 64 of word v div 64."""
+    bits = bytearray(8 * slices)
+    for value in chosen:
+        bits[value >> 3] |= 1 << (value & 7)
+    return tuple(np.frombuffer(bits, "<u8").tolist())
 
 
 @dataclass(frozen=True)
@@ -109,18 +129,8 @@ class SubsetSelection(BitmapReports, TwoLevelMechanism):
         return 1 + self.w  # the coin, the spare value, and w - 1 others
 
     def randomize_one(self, index: int, choices: Choices) -> tuple[int, ...]:
-        truthful = choices.coin(self.thresholds["truth"])
-        first, *others = self.rejections.tolist()
-        last, next_to_last = self.k - 1, self.k - 2
-        # drawn as if the sender's value were the last one, and the spare one the next to last
-        spare = choices.below(last, first)
-        drawn = choices.subset(next_to_last, self.w - 1, others)
-        chosen = {next_to_last if value == spare else value for value in drawn} | {(spare, last)[truthful]}
-        bits = bytearray(8 * self.slices)
-        for value in chosen:
-            placed = last if value == index else index if value == last else value
-            bits[placed >> 3] |= 1 << (placed & 7)
-        return tuple(np.frombuffer(bits, "<u8").tolist())
+        chosen = choose_subset(index, self.k, self.w, self.thresholds["truth"], self.rejections.tolist(), choices)
+        return bitmap(chosen, self.slices)
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.subsets import select
