@@ -87,7 +87,7 @@ class ShiftFamily:
         return _irfft(spectrum, length)[: self.values]
 
     def spread(self, weights: Floats) -> Floats:
-        """sum_(d in D_j) weights[y - d], for every (j, y), of one weight a value: the transpose of `correlate`."""
+        """sum_(d in D_j) weights[y - d], for every (j, y), of one weight a value (0 where there are fewer): the transpose of `correlate`."""
         length, sets = self._padded
         spectrum = _rfft(weights, length)
         out = np.empty((self.cohorts, self.modulus))
@@ -110,12 +110,13 @@ class ShiftFamily:
 
 @dataclass(frozen=True)
 class ShiftOperator:
-    """The channel of a shift family on its values: `high` on D_j, `low` elsewhere.
+    """The channel of a shift family on the first `values` elements of Z_K: `high` on D_j, `low` elsewhere.
 
     Both are probabilities of a whole report, cohort included.
     """
 
     family: ShiftFamily
+    values: int
     high: float
     low: float
 
@@ -125,7 +126,7 @@ class ShiftOperator:
 
     def adjoint(self, scores: Floats) -> Floats:
         rows = scores.reshape(self.family.cohorts, self.family.modulus)
-        column = self.low * scores.sum() + (self.high - self.low) * self.family.correlate(rows)
+        column = self.low * scores.sum() + (self.high - self.low) * self.family.correlate(rows)[: self.values]
         return np.asarray(column)
 
     def adjoint_squared(self, scores: Floats) -> Floats:

@@ -188,4 +188,4 @@ class DifferenceMechanism(SymbolReports, Mechanism):
     def operator(self) -> ShiftOperator:
         """The channel as an operator: the summary carries the likelihood."""
         cohorts = len(self.multipliers)
-        return ShiftOperator(self.family, float(self.high / cohorts), float(self.low / cohorts))
+        return ShiftOperator(self.family, self.k, float(self.high / cohorts), float(self.low / cohorts))
