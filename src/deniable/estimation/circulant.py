@@ -61,7 +61,7 @@ class ShiftFamily:
         low, high = counts, counts[:0]
         if counts.max() >= _EXACT:
             low, high = counts % _EXACT, counts // _EXACT
-        sums = self.correlate(low.reshape(self.cohorts, self.modulus).astype(np.float64))
+        sums = self.correlate(low.reshape(self.cohorts, self.modulus))
         total = np.rint(sums).astype(np.int64)
         return total + _EXACT * self.support(high) if len(high) else total
 
@@ -77,17 +77,23 @@ class ShiftFamily:
         length = int(next_fast_len(self.modulus + self.values - 1, real=True))
         return length, np.array([_rfft(self.indicator(j), length) for j in range(self.cohorts)])
 
-    def correlate(self, rows: Floats) -> Floats:
+    def correlate(self, rows: Floats | Counts) -> Floats:
         """sum_j sum_(d in D_j) rows[j, x + d], for every value x."""
         length, sets = self._padded
-        spectrum = np.zeros(length // 2 + 1, np.complex128)
+        total: Any = None
+        around = np.zeros(length)
         for j in range(self.cohorts):
             # the row goes round once more, as far as x + d may reach
-            spectrum += _rfft(np.concatenate([rows[j], rows[j, : self.values - 1]]), length) * np.conj(sets[j])
-        return _irfft(spectrum, length)[: self.values]
+            around[: self.modulus] = rows[j]
+            around[self.modulus : self.modulus + self.values - 1] = rows[j, : self.values - 1]
+            spectrum = _rfft(around)
+            np.conj(spectrum, out=spectrum)  # in place: large arrays cost more to get than to fill
+            spectrum *= sets[j]
+            total = spectrum if total is None else np.add(total, spectrum, out=total)
+        return _irfft(np.conj(total, out=total), length)[: self.values]
 
     def spread(self, weights: Floats) -> Floats:
-        """sum_(d in D_j) weights[y - d], for every (j, y), of one weight a value (0 where there are fewer): the transpose of `correlate`."""
+        """sum_(d in D_j) weights[y - d], for every (j, y): the transpose of `correlate`. Weights left out are 0."""
         length, sets = self._padded
         spectrum = _rfft(weights, length)
         out = np.empty((self.cohorts, self.modulus))
