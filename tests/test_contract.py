@@ -93,6 +93,14 @@ def test_batches_and_single_reports_agree(small: Mechanism, seed: int) -> None:
     contract.check_one_value_changes_one_report(small, seed)
 
 
+def test_overflow_is_indexed_by_report(one: Mechanism, seed: int) -> None:
+    contract.check_overflow_is_indexed_by_report_beyond_the_first_chunk(one, seed)
+
+
+def test_a_device_draws_a_fresh_key_each_time(one: Mechanism) -> None:
+    contract.check_a_device_draws_a_fresh_key_each_time(one)
+
+
 def test_every_report_is_counted_once(small: Mechanism, seed: int) -> None:
     contract.check_summary_counts_every_report(small, seed)
 

@@ -16,6 +16,8 @@ from deniable.estimation.channel import PureChannel
 from deniable.estimation.inversion import unbiased
 from deniable.mechanisms.definition import Answer
 from deniable.randomness.bounds import exponential_below
+from deniable.randomness.choices import Choices
+from deniable.randomness.keystream import Keystream
 from tests import contract, naive
 
 SEED = 5
@@ -212,6 +214,30 @@ class GuessTooModest(_Fault):
         return Fraction(1, self.k)
 
 
+@dataclass(frozen=True)
+class SameKeyOnEveryDevice(_Fault):
+    """Devices share one constant key: every report can be undone."""
+
+    def privatize_one(self, value: object) -> dn.Report:
+        keystream = Keystream(bytes(32))
+        choices = Choices(keystream.stream(0).words(2).tolist(), keystream.overflow(0))
+        return dn.Report(self.randomize_one(self.domain.index(value), choices), self.fingerprint)
+
+
+@dataclass(frozen=True)
+class OverflowRestartsWithEachChunk(_Fault):
+    """The overflow of a report is that of its place in the chunk."""
+
+    def payloads(self, indices: Any, keystream: Any) -> Any:
+        chunk = 2**17 // self.stride
+
+        class Restarting(Keystream):
+            def overflow(self, report: int) -> Any:
+                return super().overflow(report % chunk)
+
+        return super().payloads(indices, Restarting(keystream.key, keystream.simulated))
+
+
 def kernel(m: Any) -> None:
     contract.check_kernel_makes_the_channel(m, 6)
 
@@ -251,6 +277,11 @@ FAULTS: list[tuple[type[dn.RandomizedResponse], Callable[[Any], None]]] = [
     (SimulatesTooMuchTruth, lambda m: contract.check_simulation_follows_channel(m, SEED)),
     (SlightlyUnfairSampler, lambda m: contract.check_sampler_follows_channel(m, SEED)),
     (GuessTooModest, contract.check_reconstruction_rate),
+    (SameKeyOnEveryDevice, contract.check_a_device_draws_a_fresh_key_each_time),
+    (
+        OverflowRestartsWithEachChunk,
+        lambda m: contract.check_overflow_is_indexed_by_report_beyond_the_first_chunk(m, SEED),
+    ),
 ]
 
 

@@ -35,7 +35,11 @@ __all__ = [
 
 
 class DeniableError(Exception):
-    """Base of every error raised on purpose."""
+    """Base of every error raised on purpose. It survives pickling, so that worker processes can raise it."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exception would call the class with the message; these take other arguments
+        return _rebuilt, (type(self), self.args, self.__dict__)
 
 
 class InvalidArgument(DeniableError, ValueError):
@@ -107,7 +111,18 @@ class MissingExtra(DeniableError, ImportError):
         super().__init__(f"{what} needs an optional package: pip install '{package}'")
 
 
+def _rebuilt(kind: type[DeniableError], args: tuple[object, ...], state: dict[str, object]) -> DeniableError:
+    """An error as it was before it was pickled."""
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
 def shown(value: object, limit: int = 60) -> str:
     """A value as an error message shows it: its repr, cut to one short line."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # a number of thousands of digits
+        text = f"a {type(value).__name__} too long to print"
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -44,7 +44,8 @@ class Estimate:
 
     `target` says what the error bars are about: "users", the frequencies among those who reported, or
     "population", the distribution they were drawn from. `std_error` is the standard error of the
-    unbiased estimate, evaluated at these frequencies; constrained methods vary less and are biased.
+    unbiased estimate, evaluated at these frequencies moved into [0, 1]; constrained methods vary less and
+    are biased.
     """
 
     domain: Domain
@@ -78,6 +79,7 @@ class Estimate:
         """The answers of the values at these places (all by default), in that order."""
         low, high = self.interval(level, simultaneous=simultaneous)
         chosen = range(len(self.frequencies)) if places is None else places
+        users = self.counts
         return [
             Row(
                 self.domain.label(int(i)),
@@ -85,7 +87,7 @@ class Estimate:
                 float(self.std_error[i]),
                 float(low[i]),
                 float(high[i]),
-                float(self.counts[i]),
+                float(users[i]),
             )
             for i in chosen
         ]
@@ -129,6 +131,7 @@ class Estimate:
         return "\n".join([self._title(), *self._text_rows()])
 
     def __rich__(self) -> Any:
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table(title=self._title(), title_justify="left")
@@ -137,7 +140,7 @@ class Estimate:
             table.add_column(heading, justify="right")
         for row in self.top(SHOWN):
             interval = f"{row.low:.4%} .. {row.high:.4%}"
-            table.add_row(str(row.label), f"{row.frequency:.4%}", f"{row.std_error:.4%}", interval)
+            table.add_row(escape(str(row.label)), f"{row.frequency:.4%}", f"{row.std_error:.4%}", interval)
         return table
 
     def _title(self) -> str:

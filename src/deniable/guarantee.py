@@ -21,7 +21,7 @@ class Guarantee:
     def __str__(self) -> str:
         digits = _decimal_below(self.ratio, 20)
         return (
-            f"largest ratio {self.ratio.numerator}/{self.ratio.denominator} = {digits}... <= e^{self.requested:g}; "
+            f"largest ratio {self.ratio.numerator}/{self.ratio.denominator} = {digits}... <= e^{self.requested!r}; "
             f"epsilon {self.epsilon!r}, slack {self.slack:.3g}"
         )
 

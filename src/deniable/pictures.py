@@ -41,7 +41,7 @@ def draw_estimate(
     if ax is None:
         ax = new_figure(8.0, 1.2 + 0.26 * len(rows)).add_subplot()
     _intervals(ax, rows, range(len(rows)), _INK)
-    ax.set_yticks(range(len(rows)), [str(row.label) for row in rows])
+    ax.set_yticks(range(len(rows)), [_plain(row.label) for row in rows])
     ax.invert_yaxis()
     _frame(ax, title)
     if path is not None:
@@ -67,7 +67,7 @@ def draw_comparison(panels: Sequence[Panel], path: str | Path, *, title: str) ->
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, -0.02 * high), high)  # dots at 0 clear of the frame
     ax.set_ylim(count - 0.4, -0.6)
-    figure.axes[0].set_yticks(range(count), [str(row.label) for row in panels[0].rows], fontsize=8)
+    figure.axes[0].set_yticks(range(count), [_plain(row.label) for row in panels[0].rows], fontsize=8)
     figure.suptitle(title, x=0.01, ha="left")
     figure.savefig(path, dpi=_DPI)
 
@@ -89,7 +89,7 @@ def _frame(ax: Any, title: str) -> None:
 def interval_chart(rows: Sequence[Row], title: str) -> Any:
     """An altair chart of rows: dots, intervals, and numbers under the pointer."""
     altair = load_altair()
-    data = [{**row._asdict(), "label": str(row.label)} for row in rows]
+    data = [{**row._asdict(), "label": _harmless(row.label)} for row in rows]
     base = altair.Chart(altair.InlineData(values=data), title=title, width=560)
     return altair.layer(
         *_interval_marks(altair, base, [entry["label"] for entry in data], altair.value(_INK), altair.Scale())
@@ -139,6 +139,16 @@ def _interval_marks(
 
 def _by_label(altair: Any, labels: list[str]) -> Any:
     return altair.Y("label:N", sort=labels, title=None, axis=altair.Axis(labelLimit=240))
+
+
+def _plain(label: object) -> str:
+    """A label as text: a dollar sign is no formula."""
+    return str(label).replace("$", r"\$")
+
+
+def _harmless(label: object) -> str:
+    """A label inside a page's script: no tag in it can end the script (a zero-width space parts it)."""
+    return str(label).replace("<", "<\u200b")
 
 
 def check_suffix(path: str | Path, known: Sequence[str] = (*_STATIC, ".html")) -> None:

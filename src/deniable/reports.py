@@ -7,6 +7,7 @@ integer per report or a fixed-size list of them, and in the schema's metadata `d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, overload
@@ -46,6 +47,8 @@ class Reports:
     simulated: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.data, np.ndarray):
+            raise MalformedReport(f"a batch of reports must be a NumPy array, got {type(self.data).__name__}")
         view = self.data.view()
         view.setflags(write=False)
         object.__setattr__(self, "data", view)
@@ -84,7 +87,12 @@ class Reports:
         data = np.concatenate([part.data for part in parts])
         return Reports(data, parts[0].fingerprint, any(part.simulated for part in parts))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return Reports, (self.data, self.fingerprint, self.simulated)  # frozen again when unpickled
+
     def __add__(self, other: Reports) -> Reports:
+        if not isinstance(other, Reports):
+            return NotImplemented
         return Reports.concatenate([self, other])
 
     def to_arrow(self) -> Any:
@@ -104,6 +112,8 @@ class Reports:
 
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
+        if not isinstance(table, pa.Table):
+            raise MalformedReport(f"reports are read from an Arrow table, got {type(table).__name__}")
         fingerprint, simulated = read_metadata(table.schema.metadata)
         if COLUMN not in table.column_names:
             raise MalformedReport(f"table has no column {COLUMN!r}, only {', '.join(table.column_names)}")
@@ -131,7 +141,7 @@ def read_metadata(metadata: dict[bytes, bytes] | None) -> tuple[str, bool]:
     """The fingerprint and the simulated flag in an Arrow schema's metadata."""
     found = metadata or {}
     layout = found.get(_METADATA_LAYOUT, b"").decode(errors="replace")
-    if not layout.isdigit() or _METADATA_FINGERPRINT not in found:
+    if not re.fullmatch("[1-9][0-9]{0,5}", layout) or _METADATA_FINGERPRINT not in found:
         raise MalformedReport("table is not in the layout of reports: its metadata names no fingerprint")
     if int(layout) > LAYOUT:
         raise UnsupportedVersion("layout of reports", layout, LAYOUT)

@@ -22,6 +22,7 @@ from typing import Any
 
 from deniable.domain import Domain
 from deniable.errors import SpecError, UnsupportedVersion, shown
+from deniable.frozen import Frozen
 
 FORMAT = 1
 _MEMBERS = {"deniable", "domain", "mechanism", "parameters", "thresholds", "version"}
@@ -42,6 +43,10 @@ class Spec:
     domain: Domain
     parameters: Mapping[str, float | int | str]
     thresholds: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        for name in ("parameters", "thresholds"):
+            object.__setattr__(self, name, Frozen(getattr(self, name)))
 
     def to_dict(self) -> dict[str, Any]:
         """The document as plain data."""
@@ -74,6 +79,8 @@ class Spec:
     @staticmethod
     def from_json(text: str | bytes) -> Spec:
         """Read a spec; spacing and order are free, everything else is checked."""
+        if not isinstance(text, (str, bytes, bytearray)):
+            raise SpecError(f"spec must be JSON text, got {shown(text)}")
         try:
             document = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constants)
         except (ValueError, RecursionError) as error:

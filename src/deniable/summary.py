@@ -8,6 +8,7 @@ then the SHA-256 of all that. Every version ever written stays readable.
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from dataclasses import dataclass
 from typing import Any
@@ -48,10 +49,19 @@ class Summary:
                 "counts", f"lie from 0 to {MAX_COUNT}", counts.min() if counts.min() < 0 else counts.max()
             )
         whole(0, MAX_COUNT, n=self.n)
-        view = counts.astype(np.int64, copy=False).view()
-        view.setflags(write=False)
-        object.__setattr__(self, "counts", view)
+        if not isinstance(self.fingerprint, str) or not re.fullmatch("[0-9a-f]{64}", self.fingerprint):
+            raise InvalidArgument("fingerprint", "be 64 hexadecimal digits", self.fingerprint)
+        own = np.array(counts, np.int64)
+        own.setflags(write=False)
+        object.__setattr__(self, "counts", own)
         object.__setattr__(self, "n", int(self.n))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Summary, (self.counts, self.n, self.fingerprint, self.simulated)  # frozen again when unpickled
+
+    def total(self) -> int:
+        """The sum of all counts, exactly: it may exceed 64 bits in a damaged summary."""
+        return (int((self.counts >> 31).sum()) << 31) + int((self.counts & (2**31 - 1)).sum())
 
     def __add__(self, other: Summary) -> Summary:
         if not isinstance(other, Summary):
@@ -91,6 +101,8 @@ class Summary:
     @staticmethod
     def from_bytes(data: Any) -> Summary:
         """Read a summary; foreign, truncated, damaged or newer bytes are refused."""
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise MalformedSummary(f"a summary must be bytes, got {type(data).__name__}")
         data = memoryview(data).cast("B")
         if bytes(data[:5]) != MAGIC:
             raise MalformedSummary("these bytes are not a summary: the magic number is missing")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,12 @@ class PureChannel:
         if target == "users":
             return base, float(slope), 0.0
         return base, float(slope + 1), -1.0
+
+
+def noise_at(noise: tuple[float, float, float], f: Any) -> Any:
+    """v0 + v1 f + v2 f^2, never below zero: n times the variance of the unbiased estimate of a frequency f."""
+    v0, v1, v2 = noise
+    return np.maximum(v0 + v1 * f + v2 * f * f, 0.0)
 
 
 class Operator(Protocol):

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from deniable.errors import InvalidArgument
 from deniable.estimate import Interval
-from deniable.estimation.channel import PureChannel
+from deniable.estimation.channel import PureChannel, noise_at
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -37,12 +37,12 @@ class BinomialTails:
 
     def interval(self, miss: float) -> tuple[Floats, Floats]:
         """Frequencies whose tail beyond the count has a chance of at least miss/2 on either side."""
-        from scipy.special import betaincinv
+        from scipy.special import betainccinv, betaincinv
 
         counts, place = np.unique(self.support, return_inverse=True)
         with np.errstate(all="ignore"):  # the ends, where a parameter is 0, are set by hand
             low = np.where(counts > 0, betaincinv(counts, self.n - counts + 1.0, miss / 2), 0.0)
-            high = np.where(counts < self.n, betaincinv(counts + 1.0, self.n - counts, 1 - miss / 2), 1.0)
+            high = np.where(counts < self.n, betainccinv(counts + 1.0, self.n - counts, miss / 2), 1.0)
         q, gain = float(self.channel.q), float(self.channel.gain)
         return ((low - q) / gain)[place], ((high - q) / gain)[place]
 
@@ -92,5 +92,5 @@ def score_interval(unbiased: Floats, n: int, noise: tuple[float, float, float], 
     # a f^2 - 2 b f + c = 0;  b^2 - a c = share (V(f^) + share (v1^2/4 - v0 v2))
     a = 1 - share * v2
     b = unbiased + share * v1 / 2
-    root = np.sqrt(share * (v0 + v1 * unbiased + v2 * unbiased**2 + share * (v1 * v1 / 4 - v0 * v2)))
+    root = np.sqrt(share * (noise_at(noise, unbiased) + share * (v1 * v1 / 4 - v0 * v2)))
     return (b - root) / a, (b + root) / a

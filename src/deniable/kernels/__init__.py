@@ -15,5 +15,13 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def compiled(function: Function) -> Function:
-    """Compile on first use and keep the result on disk; the loop runs without the interpreter lock."""
-    return numba.njit(function, cache=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]
+    """Compile on first use; the loop runs without the interpreter lock.
+
+    The result is kept on disk beside the source, or in NUMBA_CACHE_DIR; where neither can be written (a read-only
+    installation of a user without a home) it is compiled again by every process.
+    """
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(function, cache=True, **options)  # type: ignore[no-any-return]
+    except RuntimeError:  # numba found no place to keep it
+        return numba.njit(function, **options)  # type: ignore[no-any-return]

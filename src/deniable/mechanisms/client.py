@@ -100,10 +100,12 @@ class Client(Definition):
 
     def decode(self, data: bytes) -> Report:
         """The report in these bytes, checked."""
-        return Report(self._unpack(bytes(data)), self.fingerprint)
+        return Report(self._unpack(_bytes(data)), self.fingerprint)
 
     def encode_many(self, reports: Reports) -> list[bytes]:
         """The payloads of a batch as bytes, the same as one by one; simulated reports are refused."""
+        if not isinstance(reports, Reports):
+            raise MalformedReport(f"encode_many takes Reports, got {type(reports).__name__}")
         if reports.simulated:
             raise SimulatedReport("a report made with a seed protects nobody and must not be sent")
         self._same_spec("a batch of reports", reports.fingerprint)
@@ -111,7 +113,7 @@ class Client(Definition):
 
     def decode_many(self, data: Iterable[bytes]) -> Reports:
         """The batch of reports in these bytes, all of them checked."""
-        return Reports(self._unpack_many([bytes(one) for one in data]), self.fingerprint)
+        return Reports(self._unpack_many([_bytes(one) for one in data]), self.fingerprint)
 
     def _pack_many(self, rows: Payloads) -> list[bytes]:
         return [self._pack(tuple(row) if isinstance(row, list) else row) for row in rows.tolist()]
@@ -131,3 +133,10 @@ class Client(Definition):
     def _payload(self, report: Report) -> Payload:
         self._same_spec("a report", report.fingerprint)
         return report.payload
+
+
+def _bytes(data: object) -> bytes:
+    """Bytes as they came over the wire; bytes(5) would be five zeros."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise MalformedReport(f"an encoded report must be bytes, got {type(data).__name__}")
+    return bytes(data)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from deniable.domain import Domain, Indices
 from deniable.errors import FingerprintMismatch, InvalidArgument
 from deniable.estimation.family import Answer as Answer  # mechanisms return it, and find it here
+from deniable.frozen import Frozen
 from deniable.guarantee import Guarantee
 from deniable.randomness.bounds import exponential_below, logarithm_above, logarithm_slack
 from deniable.randomness.choices import Choices
@@ -56,7 +57,7 @@ class Definition(ABC):
         set_once = object.__setattr__
         set_once(self, "domain", Domain.of(self.domain))
         set_once(self, "epsilon", checked_epsilon(self.epsilon))
-        set_once(self, "thresholds", self._thresholds(exponential_below(self.epsilon), MODULUS))
+        set_once(self, "thresholds", Frozen(self._thresholds(exponential_below(self.epsilon), MODULUS)))
         self._derive()
         parameters = {"epsilon": self.epsilon, **self._parameters()}
         set_once(self, "spec", Spec(self.name, self.version, self.domain, parameters, self.thresholds))

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from deniable.errors import EmptySummary, InvalidArgument
+from deniable.errors import EmptySummary, InvalidArgument, MalformedReport, shown
 from deniable.estimate import Estimate
-from deniable.estimation.channel import Operator, PureChannel
+from deniable.estimation.channel import Operator, PureChannel, noise_at
 from deniable.estimation.family import UNBIASED, Evidence, Method, family
 from deniable.estimation.intervals import BinomialTails, IntervalRule
+from deniable.mechanisms.client import one_row
 from deniable.mechanisms.definition import Answer, Definition, Floats, Payloads
 from deniable.reports import Report, Reports
 from deniable.summary import Summary
@@ -65,8 +66,7 @@ class Server(Definition):
     def variance(self, f: float = 0.0, n: int = 1, target: str = "users") -> float:
         """Variance of the unbiased estimate of a value whose frequency is f, from n reports."""
         f = between(0, 1, f=f)
-        v0, v1, v2 = self.noise(target)
-        return (v0 + v1 * f + v2 * f * f) / whole(1, n=n)
+        return float(noise_at(self.noise(target), f)) / whole(1, n=n)
 
     def summarize(self, reports: Any) -> Summary:
         """Count reports: a batch, a list of single reports, or a raw array that is checked first."""
@@ -84,8 +84,10 @@ class Server(Definition):
         """One batch of single reports, as a server decodes them one at a time."""
         data = self.empty_payloads(len(singles))
         for place, report in enumerate(singles):
+            if not isinstance(report, Report):
+                raise MalformedReport(f"entry {place} must be a Report like the first, got {shown(report)}")
             self._same_spec("a report", report.fingerprint)
-            data[place] = report.payload
+            data[place] = self.check_payloads(one_row(report.payload))[0]
         return Reports(data, self.fingerprint, any(report.simulated for report in singles))
 
     def empty_summary(self) -> Summary:
@@ -106,11 +108,13 @@ class Server(Definition):
         Reports may be given in place of a summary; the method "mle-reports" needs them: it maximises the
         likelihood of the reports where their summary does not carry it.
         """
+        if not isinstance(summary, (Summary, Reports)):
+            raise InvalidArgument("summary", "be a Summary, or Reports", summary)
         kept = summary if isinstance(summary, Reports) else None
         summary = self.summarize(summary) if isinstance(summary, Reports) else summary
         options = self.methods if kept is None else (*self.methods, KEPT)
         method = choice(options, method=method or self.default_method)
-        v0, v1, v2 = self.noise(target)
+        noise = self.noise(target)
         self.check_summary(summary)
         evidence = self._evidence(summary)
         own = self._methods()
@@ -121,11 +125,11 @@ class Server(Definition):
         f = answer.frequencies
         plain = method == "unbiased"
         first = f if plain else evidence.unbiased
-        rule = IntervalRule(first, summary.n, (v0, v1, v2), None if plain else f, evidence.tails)
+        rule = IntervalRule(first, summary.n, noise, None if plain else f, evidence.tails)
         return Estimate(
             domain=self.domain,
             frequencies=_frozen(f),
-            std_error=_frozen(np.sqrt(np.maximum(v0 + v1 * f + v2 * f * f, 0.0) / summary.n)),
+            std_error=_frozen(np.sqrt(noise_at(noise, np.clip(f, 0.0, 1.0)) / summary.n)),
             n=summary.n,
             method=method,
             target=target,

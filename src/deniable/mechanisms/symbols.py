@@ -7,12 +7,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from deniable.domain import MAX_SIZE
 from deniable.errors import MalformedReport, MalformedSummary
 from deniable.mechanisms.definition import Payload, Payloads
 from deniable.mechanisms.server import Server
 from deniable.summary import Counts, Summary
 
-MAX_SYMBOLS = 2**31
+MAX_SYMBOLS = MAX_SIZE  # a report fits the 32 bits that an index does
 
 
 class SymbolReports(Server):
@@ -70,5 +71,5 @@ class SymbolReports(Server):
 
     def check_summary(self, summary: Summary) -> None:
         super().check_summary(summary)
-        if len(summary.counts) != self.symbols or int(summary.counts.sum()) != summary.n:
+        if len(summary.counts) != self.symbols or summary.total() != summary.n:
             raise MalformedSummary(f"summary must have {self.symbols} counts that add up to n = {summary.n}")

@@ -8,6 +8,7 @@ from statistics import NormalDist
 from deniable.errors import InvalidArgument
 from deniable.estimate import LEVEL
 from deniable.mechanisms.base import Mechanism
+from deniable.summary import MAX_COUNT
 from deniable.validate import between, strictly_between
 
 
@@ -35,6 +36,8 @@ def users_needed(
     >>> dn.users_needed(dn.mechanism("grr", k=2, epsilon=1.0), margin=0.01)
     35368
     """
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidArgument("mechanism", "be a mechanism", mechanism)
     if (margin is None) == (detect is None):
         raise InvalidArgument("margin", "be given, or detect, but not both", {"margin": margin, "detect": detect})
     miss = (1 - strictly_between(0, 1, level=level)) / (mechanism.k if simultaneous else 1)
@@ -46,13 +49,19 @@ def users_needed(
     if margin is not None:
         width = strictly_between(0, 1, margin=margin)
         worst = _worst(mechanism, target) if f is None else variance(between(0, 1, f=f))
-        return max(1, math.ceil(z * z * worst / width**2))
+        return _whole(z * z * worst / width / width, "margin", margin)
     if f is not None:
         raise InvalidArgument("f", "be left out with detect", f)
     rare = strictly_between(0, 1, detect=detect)
     strength = NormalDist().inv_cdf(strictly_between(0, 1, power=power))
-    spread = z * math.sqrt(variance(0.0)) + strength * math.sqrt(variance(rare))
-    return max(1, math.ceil((spread / rare) ** 2))
+    spread = max(0.0, z * math.sqrt(variance(0.0)) + strength * math.sqrt(variance(rare)))
+    return _whole(spread / rare * spread / rare, "detect", detect)
+
+
+def _whole(users: float, name: str, value: object) -> int:
+    if not users <= MAX_COUNT:
+        raise InvalidArgument(name, f"be larger: more than {MAX_COUNT} users would be needed", value)
+    return max(1, math.ceil(users))
 
 
 def _worst(mechanism: Mechanism, target: str) -> float:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import threading
 from fractions import Fraction
 
-SCALE = 2**64
+from deniable.randomness.keystream import MODULUS
+
+_PRECISION = threading.Lock()  # flint's precision is one for all threads
 
 
 def exponential_below(epsilon: float) -> Fraction:
@@ -14,11 +17,11 @@ def exponential_below(epsilon: float) -> Fraction:
 
     bits = 192
     while True:
-        with flint.ctx.workprec(bits):
-            ball = flint.arb(epsilon).exp() * SCALE
+        with _PRECISION, flint.ctx.workprec(bits):
+            ball = flint.arb(epsilon).exp() * MODULUS
             number = ball.floor().unique_fmpz()
         if number is not None:  # else the ball straddles an integer: look closer
-            return Fraction(int(number), SCALE)
+            return Fraction(int(number), MODULUS)
         bits *= 2
 
 
@@ -27,7 +30,7 @@ def power_below(base: Fraction, exponent: int) -> Fraction:
     import flint
 
     bits = 192
-    with flint.ctx.workprec(2 * bits):
+    with _PRECISION, flint.ctx.workprec(2 * bits):
         ball = flint.arb(flint.fmpq(base.numerator, base.denominator)) ** exponent
         number = (ball.lower() * 2**bits).floor().unique_fmpz()
     return Fraction(int(number), 2**bits)
@@ -37,7 +40,7 @@ def logarithm_above(ratio: Fraction) -> float:
     """The smallest convenient float that is at least log(ratio)."""
     import flint
 
-    with flint.ctx.workprec(256):
+    with _PRECISION, flint.ctx.workprec(256):
         exact = flint.arb(flint.fmpq(ratio.numerator, ratio.denominator)).log()
         number = float(exact)
         while not flint.arb(number) >= exact:
@@ -51,7 +54,7 @@ def logarithm_slack(epsilon: float, ratio: Fraction) -> float:
     """epsilon - log(ratio), rounded down to a float: what was asked for and is not spent."""
     import flint
 
-    with flint.ctx.workprec(256):
+    with _PRECISION, flint.ctx.workprec(256):
         exact = flint.arb(epsilon) - flint.arb(flint.fmpq(ratio.numerator, ratio.denominator)).log()
         number = float(exact)
         while not flint.arb(number) <= exact:

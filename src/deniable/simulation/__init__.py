@@ -17,13 +17,15 @@ MAX_USERS = 2**53
 def simulate(mechanism: Mechanism, counts: Any, seed: int = 0) -> Summary:
     """The summary of users with these true counts, drawn from its exact distribution.
 
-    Its cost does not grow with the number of users. Probabilities are rounded to 53 bits, the
-    precision of NumPy's samplers; the summary is marked simulated.
+    For grr, sue, oue and ss its cost does not grow with the number of users, and probabilities are rounded
+    to 53 bits, the precision of NumPy's samplers; the others make every report. The summary is marked simulated.
 
     >>> import deniable as dn
     >>> dn.simulate(dn.mechanism("grr", k=3, epsilon=1.0), [500, 300, 200]).n
     1000
     """
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidArgument("mechanism", "be a mechanism", mechanism)
     array = np.asarray(counts)
     if array.shape != (mechanism.k,) or array.dtype.kind not in "iu":
         raise InvalidArgument("counts", f"be {mechanism.k} whole numbers", f"shape {array.shape}, {array.dtype}")
