@@ -66,4 +66,4 @@ def test_a_question_that_makes_no_sense_is_refused(arguments: dict[str, object])
 def test_a_mechanism_that_cannot_serve_the_question_says_why() -> None:
     rows = {row.mechanism: row for row in dn.compare(2, 1.0, n=100, names=["grr", "csr"], repeats=1)}
     assert not rows["grr"].refused
-    assert "padding" in rows["csr"].refused
+    assert "use grr" in rows["csr"].refused

@@ -46,6 +46,11 @@ def test_the_channel_is_exact_and_within_epsilon_or_refused(name: str, k: int, e
         contract.check_reconstruction_rate(mechanism)
 
 
+@pytest.mark.parametrize("name", settings.SERVES_ALL)
+def test_these_mechanisms_refuse_no_small_setting(name: str) -> None:
+    assert [(k, epsilon) for k in SIZES for epsilon in EPSILONS if made(name, k, epsilon) is None] == []
+
+
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("k", [1000, 22_000, 2**24])
 @pytest.mark.parametrize("name", dn.mechanisms())

@@ -63,7 +63,7 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
         unasked = self.sets is None and max_bits is None
         if unasked and loss > (1 + MAX_PADDING_COST) * least_loss(bound, k):
             share = loss / least_loss(bound, k) - 1
-            rule = f"be larger or prime for csr: padding to {found.modulus} costs {share:.0%}; use grr or ss"
+            rule = f"be another for csr: the best sets modulo {found.modulus} cost {share:.0%}; use grr, ss or max_bits"
             raise InvalidArgument("k", rule, k)
         object.__setattr__(self, "sets", found)
         object.__setattr__(self, "loss", round(loss, _DIGITS))
