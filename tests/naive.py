@@ -100,3 +100,24 @@ def shift(
         element = elements[inside] if coin < truth else elements[bounds[1] + outside]
         reports.append(cohort * modulus + (value + multipliers[cohort] * element) % modulus)
     return reports, again
+
+
+def classify(
+    values: Sequence[int],
+    words: Sequence[int],
+    truth: int,
+    bounds: Sequence[int],
+    rejections: Sequence[int],
+    table: Sequence[int],
+) -> tuple[list[int], list[bool]]:
+    """The reports of cyclotomic local hashing, and which of them had a draw rejected."""
+    reports, again = [], []
+    classes, modulus = bounds
+    for i, value in enumerate(values):
+        coin, first, second = (int(word) for word in words[3 * i : 3 * i + 3])
+        replacement, low_class = divmod(first * classes, 2**64)
+        public, low_public = divmod(second * modulus, 2**64)
+        again.append(low_class < rejections[0] or low_public < rejections[1])
+        own = table[(value - public) % modulus]
+        reports.append(public * classes + (own if coin < truth and own != classes else replacement))
+    return reports, again

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable.kernels import replacement, selection, shifts
+from deniable.kernels import classes, replacement, selection, shifts
 from tests import naive
 
 WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
@@ -64,6 +64,26 @@ def test_shift(modulus: int, cohorts: int, truth: int, seed: int) -> None:
     assert count == sum(wanted[1])
 
 
+@given(st.sampled_from([3, 7, 101, 997]), st.integers(2, 40), words, st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_classify(modulus: int, number: int, truth: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, number, modulus).astype(np.uint32)
+    table[0] = number
+    rejections = rng.choice(np.array([0, 5, 2**61], np.uint64), 2)
+    values = rng.integers(0, modulus, 8)
+    drawn = rng.integers(0, 2**64, 3 * len(values), dtype=np.uint64)
+    drawn[rng.random(len(drawn)) < 0.1] = rng.choice(np.array([0, 1, 2**63, 2**64 - 1], np.uint64))
+    out, again = np.empty(len(values), np.uint32), np.empty(len(values), np.bool_)
+    numbers = np.uint64(truth), np.array([number, modulus], np.uint64), rejections
+    count = classes.classify(values, drawn, *numbers, table, again, out)
+    wanted = naive.classify(
+        values.tolist(), drawn.tolist(), truth, [number, modulus], rejections.tolist(), table.tolist()
+    )
+    assert (out.tolist(), again.tolist()) == wanted
+    assert count == sum(wanted[1])
+
+
 @given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 2**61), min_size=10, max_size=10))
 @settings(max_examples=50, deadline=None)
 def test_count_into(reports: list[int], start: list[int]) -> None:
@@ -104,4 +124,4 @@ def test_all_of_this_holds_without_the_compiler() -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "5 passed, 1 skipped" in run.stdout
+    assert "6 passed, 1 skipped" in run.stdout

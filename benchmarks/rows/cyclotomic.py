@@ -46,4 +46,10 @@ ROWS = (
         partial(decode, name="csr"),
         (AtMost(10 * MS), AtMost(1.01, LOSS), AtMost(17, BITS)),
     ),
+    Row("CLH privatize, k=22000", partial(privatize, name="clh"), (AtMost(250 * NS, beside=KEYSTREAM),)),
+    Row(
+        "CLH decode, k=22000, n=10,000, eps=2",
+        partial(decode, name="clh"),
+        (AtMost(12 * MS), AtMost(1.01, LOSS), AtMost(3, BITS)),
+    ),
 )

@@ -155,10 +155,10 @@ def search(k: int, bound: float, max_bits: int | None) -> Cyclotomy:
 def _candidates(k: int, bound: float) -> Iterator[Cyclotomy]:
     """Balanced families near k whose share of elements is near the best one, 1/(E + 1)."""
     share = 1 / (bound + 1)
-    for modulus in _primes_from(k):
+    for modulus in primes_from(k):
         root = primitive_root(modulus)
         yield Cyclotomy(modulus, 1, (), True, (0,), root)  # the set {0}: randomised response
-        for classes in _divisors(modulus - 1):
+        for classes in divisors(modulus - 1):
             coset = (modulus - 1) // classes
             cohorts = classes // 2 if coset % 2 == 1 and classes % 2 == 0 else classes
             if classes == 1 or cohorts > 4 * MAX_COHORTS:
@@ -202,7 +202,15 @@ def _powers(root: int, modulus: int) -> npt.NDArray[np.int64]:
     return powers[: modulus - 1]
 
 
-def _primes_from(k: int) -> list[int]:
+def class_table(modulus: int, classes: int) -> npt.NDArray[np.uint32]:
+    """The class a of every number modulo K, and N for 0, which has none."""
+    table = np.full(modulus, classes, np.uint32)
+    table[_powers(primitive_root(modulus), modulus)] = np.arange(modulus - 1) % classes
+    return table
+
+
+def primes_from(k: int) -> list[int]:
+    """Primes from k on: a few, and more while they are close."""
     found: list[int] = []
     number = max(k, 3)
     while len(found) < _NEARBY and (number <= 1.1 * k or len(found) < 3):
@@ -212,7 +220,8 @@ def _primes_from(k: int) -> list[int]:
     return found
 
 
-def _divisors(number: int) -> list[int]:
+def divisors(number: int) -> list[int]:
+    """All divisors, rising."""
     small = [d for d in range(1, math.isqrt(number) + 1) if number % d == 0]
     return sorted({*small, *(number // d for d in small)})
 
