@@ -27,6 +27,13 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"k": 7, "epsilon": 1.0, "blocks": FANO},
         {"k": 13, "epsilon": 1.0, "blocks": projective_plane(3)},
     ],
+    "clh": [
+        {"k": 7, "epsilon": 0.5},
+        {"k": 5, "epsilon": 1.0},
+        {"k": 6, "epsilon": 2.0, "modulus": 7, "classes": 2},
+        {"k": 7, "epsilon": 1.0},
+        {"k": 11, "epsilon": 1.0},
+    ],
     "csr": [
         {"k": 7, "epsilon": 0.5},
         {"k": 6, "epsilon": 1.0},
@@ -42,6 +49,13 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"k": 5, "epsilon": 3.0},
         {"k": 6, "epsilon": 0.5},
         {"k": 7, "epsilon": 1.0, "q": 2, "t": 3},
+    ],
+    "mss": [
+        {"k": 3, "epsilon": 1.0},
+        {"k": 5, "epsilon": 1.0, "moduli": [3, 4]},
+        {"k": 7, "epsilon": 2.0, "moduli": [4, 5], "sizes": [2, 1]},
+        {"k": 5, "epsilon": 1.0, "moduli": [3, 4], "sizes": [1, 2]},
+        {"k": 6, "epsilon": 1.0, "moduli": [2, 3, 5]},
     ],
     "ss": [
         {"k": 2, "epsilon": 0.5},
@@ -60,6 +74,9 @@ LARGE: dict[str, Callable[[], dict[str, Any]]] = {
     "design": lambda: {"k": 381, "epsilon": 3.0, "blocks": projective_plane(19)},
 }
 
+# Bits of a payload that are public, so that they are known from elsewhere and `report_bits` does not count them.
+PUBLIC_BITS: dict[str, Callable[[Any], int]] = {"clh": lambda m: (m.modulus - 1).bit_length()}
+
 # The largest domain of which every report is tried, where there are more of them than values.
 LARGEST = {"oue": 8, "sue": 8}
 
@@ -77,9 +94,16 @@ def _sliced_words(m: Mechanism, bits: int) -> np.ndarray:
 # All words of one report, where the plain grid of every_word is not it: (mechanism, bits) -> rows of words.
 WORDS: dict[str, Callable[[Mechanism, int], np.ndarray]] = {"oue": _sliced_words, "sue": _sliced_words}
 
+# Reports of different kinds, where a draw is rejected more often in one kind than in another: payload -> kind.
+KINDS: dict[str, Callable[[Any], object]] = {"mss": lambda payload: payload[0]}
+
 # How many independent draws a report makes, where that is not one a word; at most so many bits are tried in all.
 DRAWS: dict[str, Callable[[Mechanism], int]] = {"oue": lambda m: m.k + 1, "sue": lambda m: m.k + 1}
 _MOST_BITS = 17
+
+
+# Mechanisms for any k and epsilon of the contract's grid; the others refuse some, with the reason.
+SERVES_ALL = ("grr", "mss", "oue", "ss", "sue")
 
 
 def small_settings() -> list[tuple[str, dict[str, Any]]]:

@@ -73,7 +73,7 @@ class CyclotomicLocalHashing(SymbolReports, PureMechanism):
         if self.modulus is None and self.classes is None:
             modulus, classes = search(k, bound)
             if loss(bound, modulus, classes) > (1 + MAX_COST) * least_loss(bound, k):
-                rule = f"suit clh at epsilon={self.epsilon:g} (its error would be over {MAX_COST:.0%} more); use csr or grr"
+                rule = f"suit clh at epsilon={self.epsilon:g}: its error is over {MAX_COST:.0%} more; use csr or grr"
                 raise InvalidArgument("k", rule, k)
             object.__setattr__(self, "modulus", modulus)
             object.__setattr__(self, "classes", classes)
