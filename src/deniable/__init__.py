@@ -20,6 +20,7 @@ from deniable.estimate import Estimate, Interval, Row
 from deniable.guarantee import Guarantee
 from deniable.mechanisms.block_design import BlockDesign
 from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
+from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
 from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.registry import from_spec, mechanism, mechanisms
@@ -37,6 +38,7 @@ __all__ = [
     "Comparison",
     "Costs",
     "CountOverflow",
+    "CyclotomicLocalHashing",
     "CyclotomicSubsetResponse",
     "DeniableError",
     "Domain",

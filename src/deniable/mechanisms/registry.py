@@ -14,6 +14,7 @@ from deniable.errors import InvalidArgument, SpecError, UnsupportedVersion
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.block_design import BlockDesign
 from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
+from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
 from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.subset_selection import SubsetSelection
@@ -23,6 +24,7 @@ from deniable.validate import choice
 
 ALL: tuple[type[Mechanism], ...] = (
     BlockDesign,
+    CyclotomicLocalHashing,
     CyclotomicSubsetResponse,
     OptimizedUnaryEncoding,
     ProjectiveGeometryResponse,
