@@ -21,6 +21,7 @@ from deniable.guarantee import Guarantee
 from deniable.mechanisms.block_design import BlockDesign
 from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
 from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
+from deniable.mechanisms.modular_subset import ModularSubsetSelection
 from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.registry import from_spec, mechanism, mechanisms
@@ -51,6 +52,7 @@ __all__ = [
     "MalformedReport",
     "MalformedSummary",
     "MissingExtra",
+    "ModularSubsetSelection",
     "OptimizedUnaryEncoding",
     "ProjectiveGeometryResponse",
     "RandomizedResponse",

@@ -15,6 +15,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.block_design import BlockDesign
 from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
 from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
+from deniable.mechanisms.modular_subset import ModularSubsetSelection
 from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.subset_selection import SubsetSelection
@@ -26,6 +27,7 @@ ALL: tuple[type[Mechanism], ...] = (
     BlockDesign,
     CyclotomicLocalHashing,
     CyclotomicSubsetResponse,
+    ModularSubsetSelection,
     OptimizedUnaryEncoding,
     ProjectiveGeometryResponse,
     RandomizedResponse,
@@ -58,9 +60,7 @@ def mechanism(
     chosen = [argument for argument, value in given.items() if value is not None]
     if len(chosen) != 1:
         raise InvalidArgument("domain", "be given once: k, labels or domain", chosen)
-    if isinstance(labels, (str, bytes)):
-        raise InvalidArgument("labels", "be a list of labels", labels)
-    values: Any = given[chosen[0]]
+    values: Any = given[chosen[0]] if labels is None else Domain.categories(labels)
     try:
         return newest(Domain.of(values), epsilon, **parameters)
     except TypeError as error:
