@@ -96,6 +96,13 @@ def test_a_whole_spec_and_its_files_pass_the_check(spec: Path, table: Path, mech
     assert lines == [f"{mechanism.fingerprint}  {path}" for path in (spec, reports, summary)]
 
 
+def test_a_spec_with_a_byte_order_mark_passes_the_check_in_any_place(spec: Path) -> None:
+    marked = spec.with_name("marked.json")
+    marked.write_bytes(b"\xef\xbb\xbf" + spec.read_bytes())
+    assert len(succeed("spec", "check", spec, marked).splitlines()) == 2
+    assert len(succeed("spec", "check", marked, spec).splitlines()) == 2
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_seeded_reports_are_those_of_python_however_the_file_is_cut_into_batches(
     suffix: str, spec: Path, table: Path, mechanism: dn.RandomizedResponse, values: list[str | None]
@@ -220,6 +227,7 @@ def test_an_estimate_is_printed_written_and_drawn(spec: Path, mechanism: dn.Rand
     assert "(no answer)" not in out
     assert "simulated" in out
     expected = mechanism.estimate(dn.Summary.from_bytes(path.read_bytes()))
+    assert str(expected).splitlines()[0] in " ".join(out.split())
     assert pa.parquet.read_table(answer).equals(expected.to_arrow())
     assert picture.read_bytes().startswith(b"\x89PNG")
 

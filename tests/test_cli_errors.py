@@ -92,6 +92,8 @@ WRONG = {
     "estimate - - --spec spec.json": "once only",
     "demo --users 3 --out out": "Invalid value for '--users'",
     "demo --epsilon 0 --out out --no-pictures": "epsilon must be positive",
+    "demo --no-pictures --out values.csv": "values.csv: File exists",
+    "demo --no-pictures --out values.csv/out": "values.csv/out: Not a directory",
     # new specs
     "spec new --epsilon 1 -o out.json": "must be given once",
     "spec new --epsilon 1 --k 3 --labels a,b -o out.json": "must be given once",
@@ -103,6 +105,8 @@ WRONG = {
     "spec new --epsilon 1 --low 3 --high 2 -o out.json": "high must be at least low",
     "spec new --epsilon 1 --labels a,b,a -o out.json": "labels must be distinct",
     "spec new --epsilon 1 --labels a,,b -o out.json": "empty label",
+    'spec new --epsilon 1 --labels a,"b -o out.json': "--labels has a quotation mark out of place",
+    'spec new --epsilon 1 --labels a,"b"c -o out.json': "--labels has a quotation mark out of place",
     "spec new --epsilon 1 --labels-file labels.txt -o out.json": "labels.txt: line 2 is empty",
     "spec new --epsilon 1 --labels-file latin.csv -o out.json": "latin.csv: not UTF-8",
     "spec new --epsilon 1 --k 3 --mechanism magic -o out.json": "name must be one of",

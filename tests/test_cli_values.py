@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import deniable as dn
+from deniable.cli.files import PARQUET, SUMMARY, TEXT, kind_of, reading
 from tests.command import run, succeed
 
 SURE = 50  # at this epsilon a report is the value, so the values read can be seen
@@ -61,9 +65,57 @@ def test_a_line_of_standard_input_is_one_value_commas_and_quotes_included(tmp_pa
     assert read_back("-", spec, stdin=b'"c"\r\na,b') == [1, 0]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_value(tmp_path: Path) -> None:
+    words = spec_file(tmp_path, dn.Domain.categories(["a", "b"], other=True))
+    assert read_back("-", words, stdin="\ufeffb\na\n".encode()) == [1, 0]
+    assert read_back("-", words, stdin="b\n\ufeffa\n".encode()) == [1, 2]
+    assert read_back("-", words, "--column", "x", stdin="\ufeffx,y\nb,a\n".encode()) == [1]
+    numbers = spec_file(tmp_path, dn.Domain.integers(0, 9))
+    assert read_back("-", numbers, stdin="\ufeff7\n".encode()) == [7]
+
+
+class Dripping(io.RawIOBase):
+    """A pipe that hands out one byte at a time."""
+
+    def __init__(self, content: bytes) -> None:
+        self._rest = list(content)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            return 0
+        buffer[0] = self._rest.pop(0)
+        return 1
+
+
+@pytest.mark.parametrize("kind", [PARQUET, SUMMARY, TEXT, "short", "empty"])
+def test_a_pipe_that_drips_is_recognised_and_loses_no_byte(kind: str, tmp_path: Path) -> None:
+    spec = spec_file(tmp_path, dn.Domain.categories(["a", "b"]))
+    mechanism = dn.from_spec(spec.read_bytes())
+    stream = io.BytesIO()
+    pa.parquet.write_table(pa.table({"answer": ["b", "a"]}), stream)
+    contents = {
+        PARQUET: stream.getvalue(),
+        SUMMARY: mechanism.summarize(mechanism.privatize(["b"])).to_bytes(),
+        TEXT: b"b\na\n" * 10,
+        "short": b"PA",
+        "empty": b"",
+    }
+    pipe = io.TextIOWrapper(io.BufferedReader(Dripping(contents[kind])))
+    with patch.object(sys, "stdin", pipe), reading("-") as file:
+        assert kind_of(file) == (kind if kind in (PARQUET, SUMMARY) else TEXT)
+        assert file.read() == contents[kind]
+    if kind == PARQUET:
+        with patch("tests.command.io.BytesIO", side_effect=[Dripping(contents[kind]), io.BytesIO(), io.BytesIO()]):
+            assert read_back("-", spec) == [1, 0]
+
+
 @pytest.mark.parametrize(
     "column",
     [
+        pa.array(["b", None, "a"], pa.string_view()),
         pa.array(["b", None, "a"]).dictionary_encode(),
         pa.array(["b", None, "a"], pa.large_string()),
     ],

@@ -20,13 +20,12 @@ from deniable.cli.options import (
     check_inputs,
     mechanism_of,
 )
-from deniable.estimate import LEVEL
+from deniable.estimate import LEVEL, SHOWN
 
 if TYPE_CHECKING:
     from deniable.estimate import Estimate
 
 _TABLES = (".csv", ".parquet", ".json")
-_ROWS_PRINTED = 20
 
 
 def estimate(
@@ -69,7 +68,7 @@ def estimate(
     mechanism = mechanism_of(spec)
     answer = mechanism.estimate(summary_of(sources, mechanism), method, target=target)
     answer.interval(level)  # refuses a wrong level before anything is written
-    with ExitStack() as files:  # both files appear, or neither
+    with ExitStack() as files:  # each takes its name only after both have been written
         if output is not None:
             _write_table(files, output, answer, level, simultaneous)
         if plot is not None:
@@ -185,9 +184,8 @@ def _print(answer: Estimate, level: float, simultaneous: bool, top: int | None) 
 
     from deniable.cli.terminal import console, table
 
-    rows = answer.top(top or _ROWS_PRINTED, level, simultaneous=simultaneous)
-    made = "constrained, biased" if not answer.unbiased else "unbiased"
-    title = f"{answer.method} ({made}) from {answer.n:,} reports, errors about the {answer.target}"
+    rows = answer.top(top or SHOWN, level, simultaneous=simultaneous)
+    title = str(answer).partition("\n")[0]
     listed = table(title, "value", "frequency", "std. error", "low", "high", "users")
     for row in rows:
         numbers = (row.frequency, row.std_error, row.low, row.high)

@@ -44,6 +44,7 @@ def demo(
     if pictures:
         check_installed()
     mechanisms = mechanisms_for(epsilon or EPSILONS)
+    out.mkdir(parents=True, exist_ok=True)  # before the work, in case it cannot be
     screen = console()
     screen.print(f"[bold]{QUESTION}[/]")
     screen.print(
@@ -58,7 +59,6 @@ def demo(
     screen.print(privacy_table(collections))
     screen.print(values_table(world, shown))
     screen.print(errors_table(collections))
-    out.mkdir(parents=True, exist_ok=True)
     written = [*(draw(out, world, collections) if pictures else []), *write_files(out, world, collections)]
     for path in written:
         typer.echo(f"wrote {path}")

@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copyfileobj
@@ -26,6 +26,7 @@ PARQUET, SUMMARY, TEXT = "Parquet", "summary", "text"
 BATCH = 2**17  # rows held at a time
 _BUFFER = 2**20
 _PARQUET_MAGIC = b"PAR1"
+_MAGIC_SIZE = max(len(_PARQUET_MAGIC), len(MAGIC))
 
 
 @contextmanager
@@ -34,26 +35,59 @@ def reading(name: str) -> Iterator[io.BufferedReader]:
     with progress() as bar:
         if name == STANDARD:
             bar.add_task("standard input", total=None)
-            yield cast(io.BufferedReader, sys.stdin.buffer)
+            yield io.BufferedReader(_Beginning(cast(io.RawIOBase, sys.stdin.buffer)), _BUFFER)
             return
         with open(name, "rb", buffering=0) as raw:
             counted = bar.wrap_file(cast(BinaryIO, raw), os.fstat(raw.fileno()).st_size, description=Path(name).name)
-            yield io.BufferedReader(cast(io.RawIOBase, counted), _BUFFER)
+            yield io.BufferedReader(_Beginning(cast(io.RawIOBase, counted)), _BUFFER)
+
+
+class _Beginning(io.RawIOBase):
+    """A stream whose first read brings enough bytes to tell kinds of file apart; a pipe may hand them out singly."""
+
+    def __init__(self, source: io.RawIOBase) -> None:
+        self._source = source
+        # of a buffered stream, as much as has come; without waiting for the buffer to be full
+        self._read_some: Callable[[Any], int | None] = getattr(source, "readinto1", source.readinto)
+        self._wanted = _MAGIC_SIZE
+
+    def readinto(self, buffer: Any) -> int:
+        view, count = memoryview(buffer), 0
+        while more := self._read_some(view[count:]):
+            count += more
+            if count >= min(self._wanted, len(view)):
+                break
+        self._wanted = 1
+        return count
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._source.seekable()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._source.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._source.tell()
 
 
 def kind_of(file: io.BufferedReader) -> str:
     """What the first bytes say the file is."""
-    start = file.peek(8)
+    start = file.peek(_MAGIC_SIZE)
     return PARQUET if start.startswith(_PARQUET_MAGIC) else SUMMARY if start.startswith(MAGIC) else TEXT
 
 
-def parquet(file: io.BufferedReader) -> Any:
+@contextmanager
+def parquet(file: io.BufferedReader) -> Iterator[Any]:
     """A Parquet file; one that cannot be read backwards (a pipe) is first copied to disk."""
-    if not file.seekable():
-        spooled = tempfile.TemporaryFile()  # noqa: SIM115  (pyarrow keeps it open)
+    if file.seekable():
+        yield pa.parquet.ParquetFile(file)
+        return
+    with tempfile.TemporaryFile() as spooled:
         copyfileobj(file, spooled, _BUFFER)
-        return pa.parquet.ParquetFile(spooled)
-    return pa.parquet.ParquetFile(file)
+        yield pa.parquet.ParquetFile(spooled)
 
 
 def csv_header(file: io.BufferedReader) -> list[str]:

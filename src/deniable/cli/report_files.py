@@ -84,7 +84,8 @@ def fingerprint_of(name: str) -> str:
         if kind == SUMMARY:
             return Summary.from_bytes(file.read()).fingerprint
         if kind == PARQUET:
-            return read_metadata(parquet(file).schema_arrow.metadata)[0]
+            with parquet(file) as source:
+                return read_metadata(source.schema_arrow.metadata)[0]
         return _report_column(csv_header(file))[1]
 
 
@@ -107,10 +108,10 @@ def _parts(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Summary]:
 
 
 def _parquet_batches(file: io.BufferedReader) -> Iterator[Reports]:
-    source = parquet(file)
-    yield Reports.from_arrow(source.schema_arrow.empty_table())
-    for batch in source.iter_batches(BATCH, columns=[COLUMN]):
-        yield Reports.from_arrow(batch.replace_schema_metadata(source.schema_arrow.metadata))
+    with parquet(file) as source:
+        yield Reports.from_arrow(source.schema_arrow.empty_table())
+        for batch in source.iter_batches(BATCH, columns=[COLUMN]):
+            yield Reports.from_arrow(batch.replace_schema_metadata(source.schema_arrow.metadata))
 
 
 def _csv_batches(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Reports]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -126,7 +127,12 @@ def check(
 
 def _split(labels: str | None) -> list[str]:
     """Labels as one line of CSV, so that quotes can hold a comma."""
-    found = next(csv.reader([labels or ""], skipinitialspace=True), [""])
+    try:
+        found = next(csv.reader([labels or ""], skipinitialspace=True, strict=True), [""])
+    except csv.Error:
+        raise CommandError(
+            "--labels has a quotation mark out of place: a label in quotes begins and ends with one"
+        ) from None
     if "" in found:
         raise CommandError("--labels has an empty label")
     return found
@@ -145,7 +151,7 @@ def _is_spec(name: str) -> bool:
     if name == STANDARD:
         return False
     with open(name, "rb") as file:
-        return file.read(64).lstrip().startswith(b"{")
+        return file.read(64).removeprefix(BOM_UTF8).lstrip().startswith(b"{")
 
 
 def _facts(mechanism: Mechanism) -> dict[str, Any]:

@@ -36,10 +36,10 @@ def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Dom
     """Arrow columns: of any type from Parquet, of text otherwise."""
     kind = kind_of(file)
     if kind == PARQUET:
-        source = parquet(file)
-        chosen = _choose(source.schema_arrow.names, column)
-        for batch in source.iter_batches(BATCH, columns=[chosen]):
-            yield batch.column(0)
+        with parquet(file) as source:
+            chosen = _choose(source.schema_arrow.names, column)
+            for batch in source.iter_batches(BATCH, columns=[chosen]):
+                yield batch.column(0)
     elif kind == SUMMARY:
         raise CommandError("this is a summary, not values to privatize")
     elif name == STANDARD and column is None:
@@ -56,8 +56,8 @@ def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Dom
 
 
 def _lines(file: io.BufferedReader) -> Iterator[Any]:
-    """One value a line, taken as it stands; an empty line is a missing value."""
-    text = io.TextIOWrapper(file, "utf-8")
+    """One value a line, taken as it stands after any byte-order mark; an empty line is a missing value."""
+    text = io.TextIOWrapper(file, "utf-8-sig")
     while lines := text.readlines(8 * BATCH):
         yield pa.array([line.rstrip("\n") or None for line in lines], pa.string())
 
