@@ -10,11 +10,10 @@ mechanism for local differential privacy.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from hashlib import sha256
 from itertools import count
 from typing import Any, ClassVar
@@ -30,7 +29,8 @@ from deniable.estimation.classes import ClassOperator
 from deniable.estimation.family import Evidence
 from deniable.estimation.inversion import unbiased
 from deniable.mechanisms.base import PureMechanism
-from deniable.mechanisms.cyclotomy import class_table, divisors, is_prime, least_loss, primes_from, primitive_root
+from deniable.mechanisms.class_search import loss, search
+from deniable.mechanisms.cyclotomy import class_table, is_prime, least_loss, primitive_root
 from deniable.mechanisms.definition import Payload, Payloads, checked_epsilon
 from deniable.mechanisms.symbols import MAX_SYMBOLS, SymbolReports
 from deniable.randomness.bounds import exponential_below
@@ -252,25 +252,3 @@ class CyclotomicLocalHashing(SymbolReports, PureMechanism):
     def operator(self) -> ClassOperator:
         high, low = (float(level / self.modulus) for level in self._levels)
         return ClassOperator(ShiftOperator(self.family, self.k, high, low), 1 / self.symbols)
-
-
-def loss(bound: float, modulus: int, classes: int) -> float:
-    """Variance at f = 0 over the asymptotic optimum 4E/(E - 1)^2, for randomised response with ratio E."""
-    w, total = (modulus - 1) / classes, bound + classes - 1
-    p = (modulus - 1) * bound / (modulus * total)
-    q = ((w - 1) * bound + modulus - 1 - w) / (modulus * total) + 1 / (classes * modulus)
-    return q * (1 - q) / (p - q) ** 2 / (4 * bound / (bound - 1) ** 2)
-
-
-@lru_cache(maxsize=64)
-def search(k: int, bound: float) -> tuple[int, int]:
-    """The best K and N for k values: least loss, with a small price on classes and padding."""
-
-    def price(pair: tuple[int, int]) -> float:
-        return loss(bound, *pair) + 0.002 * math.log2(pair[1]) + 0.002 * math.log2(pair[0] / k)
-
-    pairs = [(modulus, n) for modulus in primes_from(k) for n in divisors(modulus - 1) if n > 1]
-    fitting = [pair for pair in pairs if pair[0] * pair[1] <= MAX_SYMBOLS]
-    if not fitting:
-        raise InvalidArgument("k", f"be smaller for clh: at most {MAX_SYMBOLS} reports", k)
-    return min(fitting, key=price)
