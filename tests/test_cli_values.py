@@ -126,11 +126,24 @@ def test_parquet_text_of_any_type_is_understood(column: Any, tmp_path: Path) -> 
     assert read_back(tmp_path / "v.parquet", spec) == [1, 2, 0]
 
 
-@pytest.mark.parametrize("kind", [pa.int8(), pa.uint64(), pa.float64(), pa.string()])
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint64(), pa.float64(), pa.string(), pa.string_view()])
 def test_parquet_numbers_of_any_type_are_understood(kind: Any, tmp_path: Path) -> None:
     spec = spec_file(tmp_path, dn.Domain.integers(1, 3, no_answer=True))
     pa.parquet.write_table(pa.table({"answer": pa.array([3, None, 1]).cast(kind)}), tmp_path / "v.parquet")
     assert read_back(tmp_path / "v.parquet", spec) == [2, 3, 0]
+
+
+def test_parquet_numbers_written_as_repeated_text_are_understood(tmp_path: Path) -> None:
+    spec = spec_file(tmp_path, dn.Domain.integers(1, 3, no_answer=True))
+    column = pa.array(["3", None, "1"]).dictionary_encode()
+    pa.parquet.write_table(pa.table({"answer": column}), tmp_path / "v.parquet")
+    assert read_back(tmp_path / "v.parquet", spec) == [2, 3, 0]
+
+
+def test_parquet_cells_that_are_neither_text_nor_numbers_are_strays(tmp_path: Path) -> None:
+    spec = spec_file(tmp_path, dn.Domain.integers(0, 3, other=True, no_answer=True))
+    pa.parquet.write_table(pa.table({"answer": [True, None]}), tmp_path / "v.parquet")
+    assert read_back(tmp_path / "v.parquet", spec) == [4, 5]
 
 
 def test_no_values_give_no_reports(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from deniable.cli.errors import STANDARD, CommandError, about
 from deniable.cli.files import BATCH, PARQUET, SUMMARY, csv_column, csv_header, kind_of, parquet
+from deniable.columns import read
 from deniable.domain import Domain, Indices
 from deniable.errors import ValueOutsideDomain, shown
 
@@ -33,13 +34,13 @@ def index_batches(file: io.BufferedReader, name: str, column: str | None, domain
 
 
 def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Any]:
-    """Arrow columns: of any type from Parquet, of text otherwise."""
+    """Columns: of any type from Parquet, of text otherwise."""
     kind = kind_of(file)
     if kind == PARQUET:
         with parquet(file) as source:
             chosen = _choose(source.schema_arrow.names, column)
             for batch in source.iter_batches(BATCH, columns=[chosen]):
-                yield batch.column(0)
+                yield read(batch.column(0))
     elif kind == SUMMARY:
         raise CommandError("this is a summary, not values to privatize")
     elif name == STANDARD and column is None:
@@ -79,7 +80,8 @@ def _is_numeric(domain: Domain) -> bool:
 
 
 def _is_text(column: Any) -> bool:
-    return bool(pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+    kind = getattr(column, "type", None)  # a NumPy array has none
+    return kind in (pa.string(), pa.large_string())
 
 
 def _is_value(text: str, domain: Domain) -> bool:
