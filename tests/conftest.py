@@ -1,8 +1,10 @@
-"""Seeds: fixed in the ordinary suite, fresh and printed with --fresh-seeds (`make soak`)."""
+"""Seeds: fixed in the ordinary suite, fresh and printed with --fresh-seeds (`make soak`). And kernels without numba."""
 
 from __future__ import annotations
 
+import os
 import secrets
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -10,12 +12,6 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fresh-seeds", action="store_true", help="draw new seeds and print them")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    # A soak run must not be limited to the tests the ordinary run selects.
-    if config.getoption("--fresh-seeds"):
-        print("fresh seeds: each failing test shows its own")  # noqa: T201
 
 
 @pytest.fixture
@@ -30,3 +26,10 @@ def seed(request: pytest.FixtureRequest) -> int:
 def rng(seed: int) -> np.random.Generator:
     """Seeded randomness for a test's own inputs."""
     return np.random.default_rng(seed)
+
+
+@pytest.fixture(autouse=True)
+def _wrapping_products() -> Iterator[None]:
+    """Without the compiler NumPy reports the products that wrap around on purpose."""
+    with np.errstate(over="ignore" if os.environ.get("NUMBA_DISABLE_JIT") == "1" else "warn"):
+        yield

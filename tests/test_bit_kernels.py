@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -18,6 +15,7 @@ from deniable.kernels import bits, composite
 from deniable.randomness.choices import Choices
 from tests import naive_bits
 
+pytestmark = pytest.mark.twin
 WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 words = st.integers(0, 2**64 - 1)
 
@@ -107,16 +105,3 @@ def test_largest_violation(counts: list[int], mu: float) -> None:
     found = composite.largest_violation(np.array(counts), n, 250, 0.0, q, gain, mu, theta)
     slopes = [(c / n) / a - (1 - c / n) / (1 - a) for c, a in zip(counts, q + gain * theta, strict=True)]
     assert found == pytest.approx(max(abs(slopes[0] - mu), *(slope - mu for slope in slopes[1:]), 0.0), abs=1e-11)
-
-
-@pytest.mark.skipif(WITHOUT_COMPILER, reason="this is the run without the compiler")
-def test_all_of_this_holds_without_the_compiler() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(Path(__file__))],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "29 passed, 5 skipped" in run.stdout

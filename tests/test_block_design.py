@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +23,6 @@ from tests.designs import FANO, UNEVEN, complete_design, projective_plane
 from tests.naive_blocks import choose_block as plain_choose_block
 
 SEED = 11
-WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 words = st.integers(0, 2**64 - 1)
 
 
@@ -143,6 +138,7 @@ def test_a_plane_of_a_thousand_values_is_served() -> None:
 # The kernel and its twin ---------------------------------------------------------------------------
 
 
+@pytest.mark.twin
 @given(st.data(), words, st.sampled_from([FANO, UNEVEN, complete_design(5, 2)]))
 @settings(max_examples=60, deadline=None)
 def test_choose_block(data: st.DataObject, truth: int, blocks: list[list[int]]) -> None:
@@ -158,19 +154,6 @@ def test_choose_block(data: st.DataObject, truth: int, blocks: list[list[int]]) 
         count = choose_block(*arrays, np.uint64(truth), bounds, bound, m.places, again, out)
     assert (out.tolist(), again.tolist()) == plain_choose_block(values, drawn, truth, rejections, blocks)
     assert count == again.sum()
-
-
-@pytest.mark.skipif(WITHOUT_COMPILER, reason="this is the run without the compiler")
-def test_the_kernel_is_the_same_without_the_compiler() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", "choose_block", str(Path(__file__))],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "1 passed" in run.stdout
 
 
 # Planted faults ------------------------------------------------------------------------------------

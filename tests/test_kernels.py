@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,16 +10,9 @@ from hypothesis import strategies as st
 from deniable.kernels import classes, replacement, selection, shifts
 from tests import naive
 
-WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+pytestmark = pytest.mark.twin
 words = st.integers(0, 2**64 - 1)
 counts = st.lists(st.integers(0, 2**40), min_size=1, max_size=30)
-
-
-@pytest.fixture(autouse=True)
-def _wrapping_products() -> object:
-    # without the compiler, NumPy reports the products that wrap around on purpose
-    with np.errstate(over="ignore"):
-        yield
 
 
 @given(st.data(), st.integers(2, 2**31), words)
@@ -112,16 +100,3 @@ def test_share_out(numbers: list[int], threshold: int, centre: int, offset: floa
     selection.share_out(np.array(numbers), threshold, centre, 3.0, 1.0, 0.5, share, offset, out)
     wanted = naive.share_out(numbers, threshold, centre, 3.0, 1.0, 0.5, share, offset)
     np.testing.assert_allclose(out, wanted, rtol=1e-12, atol=1e-3)
-
-
-@pytest.mark.skipif(WITHOUT_COMPILER, reason="this is the run without the compiler")
-def test_all_of_this_holds_without_the_compiler() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(Path(__file__))],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "6 passed, 1 skipped" in run.stdout

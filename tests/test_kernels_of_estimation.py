@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +12,7 @@ from hypothesis import strategies as st
 from deniable.estimation.power_law import rules
 from deniable.kernels import power_law, projection
 
-WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+pytestmark = pytest.mark.twin
 numbers = st.lists(st.floats(-10, 10), min_size=1, max_size=30)
 
 
@@ -65,16 +61,3 @@ def test_the_rules_add_up_polynomials_of_degree_15_exactly() -> None:
             assert weights[row] @ scaled**degree == pytest.approx(math.fsum(integers**degree), abs=1e-12 * m)
     np.testing.assert_allclose(nodes[0], np.arange(8), atol=1e-12)
     np.testing.assert_allclose(weights[0], 1, atol=1e-12)
-
-
-@pytest.mark.skipif(WITHOUT_COMPILER, reason="this is the run without the compiler")
-def test_all_of_this_holds_without_the_compiler() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(Path(__file__))],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "23 passed, 1 skipped" in run.stdout

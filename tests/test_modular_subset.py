@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import comb, exp, gcd, log2
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +25,6 @@ from deniable.randomness.bounds import exponential_below
 from tests import contract, naive_residues
 
 SEED = 3
-WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 words = st.integers(0, 2**64 - 1)
 tuples = st.sampled_from([(2, 3), (3, 4, 5), (7,), (5, 7, 8), (2, 9, 11, 13)])
 
@@ -134,6 +130,7 @@ def test_a_budget_of_bits_is_kept_and_more_bits_mean_less_error() -> None:
 # Least squares -------------------------------------------------------------------------------------
 
 
+@pytest.mark.twin
 @given(st.integers(2, 40), tuples, st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
 def test_fold_tile_and_gram(k: int, moduli: tuple[int, ...], seed: int) -> None:
@@ -148,6 +145,7 @@ def test_fold_tile_and_gram(k: int, moduli: tuple[int, ...], seed: int) -> None:
     np.testing.assert_allclose(system.gram(vector, 0.5), system.matrix() @ vector + 0.5 * vector, atol=1e-11)
 
 
+@pytest.mark.twin
 @given(tuples, st.integers(0, 2**32), st.sampled_from([0.0, 0.3]))
 @settings(max_examples=40, deadline=None)
 def test_solve_gram(moduli: tuple[int, ...], seed: int, ridge: float) -> None:
@@ -199,6 +197,7 @@ def test_the_large_simulation_has_the_summarys_totals(monkeypatch: pytest.Monkey
 # The client's kernel and its twin ------------------------------------------------------------------
 
 
+@pytest.mark.twin
 @given(st.data(), tuples)
 @settings(max_examples=60, deadline=None)
 def test_select_residues(data: st.DataObject, moduli: tuple[int, ...]) -> None:
@@ -222,6 +221,7 @@ def test_select_residues(data: st.DataObject, moduli: tuple[int, ...]) -> None:
     assert count == again.sum()
 
 
+@pytest.mark.twin
 def test_cohorts_are_uniform_over_all_words_of_the_cohort() -> None:
     m = contract.coarse(dn.ModularSubsetSelection(6, 1.0, moduli=(2, 3, 5)), 8)
     first = np.arange(256, dtype=np.uint64) << np.uint64(56)
@@ -231,20 +231,6 @@ def test_cohorts_are_uniform_over_all_words_of_the_cohort() -> None:
     with np.errstate(over="ignore"):
         again = m.randomize(np.zeros(256, np.int64), rows.reshape(-1), out)
     assert np.bincount(np.delete(out, again, axis=0)[:, 0].astype(int)).tolist() == [85, 85, 85]
-
-
-@pytest.mark.skipif(WITHOUT_COMPILER, reason="this is the run without the compiler")
-def test_the_kernels_are_the_same_without_the_compiler() -> None:
-    chosen = "select_residues or gram or cohorts_are"
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", chosen, str(Path(__file__))],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "4 passed" in run.stdout
 
 
 # Reports and summaries that no client makes --------------------------------------------------------

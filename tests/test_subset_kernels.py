@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,15 +12,8 @@ from deniable.kernels.subsets import select
 from deniable.mechanisms import subset_codes
 from tests import naive_subsets as naive
 
-WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+pytestmark = pytest.mark.twin
 SIZES = st.integers(2, 200).flatmap(lambda k: st.tuples(st.just(k), st.integers(1, k - 1)))
-
-
-@pytest.fixture(autouse=True)
-def _wrapping_products() -> object:
-    # without the compiler, NumPy reports the products that wrap around on purpose
-    with np.errstate(over="ignore"):
-        yield
 
 
 @given(SIZES, st.integers(0, 2**64 - 1), st.integers(0, 2**32), st.sampled_from([0, 2, 2**61]))
@@ -84,16 +72,3 @@ def test_bytes_that_are_no_code(sizes: tuple[int, int], data: st.DataObject) -> 
 def test_the_quotient_in_double_precision_is_the_exact_one() -> None:
     left = np.arange(1, subset_codes.MAX_VALUES + 1)
     assert np.array_equal((2.0**52 / left).astype(np.uint64), 2**52 // left)
-
-
-@pytest.mark.skipif(WITHOUT_COMPILER, reason="this is the run without the compiler")
-def test_all_of_this_holds_without_the_compiler() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(Path(__file__))],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "4 passed, 1 skipped" in run.stdout

@@ -2,7 +2,8 @@
 
 Where a summary does not carry the likelihood (subset selection, unary encoding), the reports themselves
 do: Pr[report | value] is, up to a factor that depends on the report alone, `ratio` if the report marks the
-value and 1 if not. The factor does not move the maximum of the likelihood, so it is left out.
+value and 1 if not. The factor does not move the maximum of the likelihood, so it is left out. Reports that mark
+residues of values (modular subset selection) are the same after the values have been folded to residues.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from deniable.estimation.residues import ResidueSystem
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,3 +45,44 @@ class MarkOperator:
         total = np.zeros(self.values)
         add_marked(self.rows, scores, total)
         return total
+
+
+@dataclass(frozen=True, eq=False)
+class ResidueMarkOperator:
+    """Reports by cohort, each of which marks residues modulo the modulus of its cohort, as an operator from values.
+
+    Values fold to the residues of every modulus once; within a cohort the reports mark these. `places` says which
+    of the n reports are those of each cohort.
+    """
+
+    system: ResidueSystem  # of weights one
+    cohorts: tuple[MarkOperator, ...]
+    places: tuple[npt.NDArray[np.int64], ...]
+
+    @staticmethod
+    def of(
+        k: int, moduli: tuple[int, ...], ratios: tuple[float, ...], rows: npt.NDArray[np.uint64]
+    ) -> ResidueMarkOperator:
+        """From rows of the cohort, then its bitmap; `ratios` are those of the cohorts."""
+        system = ResidueSystem(k, moduli, (1.0,) * len(moduli))
+        places = tuple(np.flatnonzero(rows[:, 0] == j) for j in range(len(moduli)))
+        cohorts = tuple(
+            MarkOperator(np.ascontiguousarray(rows[own, 1 : 1 - (-m // 64)]), m, ratio)
+            for own, m, ratio in zip(places, moduli, ratios, strict=True)
+        )
+        return ResidueMarkOperator(system, cohorts, places)
+
+    def forward(self, weights: Floats) -> Floats:
+        out = np.empty(sum(len(own) for own in self.places))
+        folded = self.system.blocks(self.system.fold(weights))
+        for cohort, own, residues in zip(self.cohorts, self.places, folded, strict=True):
+            out[own] = cohort.forward(residues)
+        return out
+
+    def adjoint(self, scores: Floats) -> Floats:
+        pairs = zip(self.cohorts, self.places, strict=True)
+        return self.system.tile(np.concatenate([cohort.adjoint(scores[own]) for cohort, own in pairs]))
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        pairs = zip(self.cohorts, self.places, strict=True)
+        return self.system.tile(np.concatenate([cohort.adjoint_squared(scores[own]) for cohort, own in pairs]))

@@ -18,6 +18,7 @@ import numpy as np
 from deniable.domain import Domain, Indices
 from deniable.errors import InvalidArgument
 from deniable.estimation.channel import TARGETS, PureChannel
+from deniable.estimation.kept_reports import ResidueMarkOperator
 from deniable.estimation.residue_noise import ResidueNoise, SubsetChannel
 from deniable.estimation.residues import ResidueSystem
 from deniable.mechanisms.base import Mechanism
@@ -137,9 +138,14 @@ class ModularSubsetSelection(ResidueReports, Mechanism):
         return chance / self.cohorts
 
     def ratio(self) -> Fraction:
+        return max(self._ratios)
+
+    @property
+    def _ratios(self) -> list[Fraction]:
+        """By cohort, how much likelier a report is from a value whose residue it marks."""
         # p C(m - 1, w) / ((1 - p) C(m - 1, w - 1)) = p (m - w) / ((1 - p) w)
         pairs = zip(self.channels, self._pairs, strict=True)
-        return max(channel.p * (m - w) / ((1 - channel.p) * w) for channel, (m, w) in pairs)
+        return [channel.p * (m - w) / ((1 - channel.p) * w) for channel, (m, w) in pairs]
 
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum_y max_x Pr[y | x] = (1/l) sum p_j m_j/(k w_j), since every residue is that of some value
@@ -190,6 +196,9 @@ class ModularSubsetSelection(ResidueReports, Mechanism):
 
     def unbiased(self, summary: Summary) -> Floats:
         return self.system.least_squares(self.residue_frequencies(summary))[0]
+
+    def reports_operator(self, data: Payloads) -> ResidueMarkOperator:
+        return ResidueMarkOperator.of(self.k, self.moduli, tuple(map(float, self._ratios)), data)
 
     def regularized(self, summary: Summary, ridge: float) -> Floats:
         """Least squares with a penalty of `ridge` (relative to the diagonal of the system) on squares: biased."""
