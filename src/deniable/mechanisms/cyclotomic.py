@@ -23,6 +23,7 @@ from deniable.errors import InvalidArgument
 from deniable.mechanisms.cyclotomy import Cyclotomy, is_prime, least_loss, primitive_root, search
 from deniable.mechanisms.definition import checked_epsilon
 from deniable.mechanisms.difference import DifferenceMechanism
+from deniable.mechanisms.random_sets import RandomSets, search_unpadded
 from deniable.randomness.bounds import exponential_below
 from deniable.validate import whole
 
@@ -36,7 +37,8 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
 
     Without further arguments the sets are searched for; a spec names them all. `max_bits` bounds the
     bits of a report: below what a balanced family needs, the best part of one is used. `loss` is its
-    mean squared error over the asymptotic optimum 4e/(n(e - 1)^2).
+    mean squared error over the asymptotic optimum 4e/(n(e - 1)^2). With `padding=False` reports stay within
+    the k values: the sets are then pseudo-random ones modulo k, at a few percent more error (random_sets.py).
     Guarantee: largest ratio T (K - w) / ((M - T) w) <= e^epsilon.
 
     >>> CyclotomicSubsetResponse(1000, epsilon=2.0).report_bits
@@ -47,20 +49,22 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "gls"  # within 2% of the likelihood's maximum, at a fraction of its time
 
-    sets: Cyclotomy = None  # type: ignore[assignment]  # found by the constructor unless given
+    sets: Cyclotomy | RandomSets = None  # type: ignore[assignment]  # found by the constructor unless given
     loss: float = None  # type: ignore[assignment]
     max_bits: InitVar[int | None] = None
+    padding: InitVar[bool] = True
 
-    def __post_init__(self, max_bits: int | None) -> None:
+    def __post_init__(self, max_bits: int | None, padding: bool) -> None:
         k = Domain.of(self.domain).k
         bound = float(exponential_below(checked_epsilon(self.epsilon)))
         if bound == 1.0:
             raise InvalidArgument("epsilon", "be larger: no coin is that weak", self.epsilon)
         if max_bits is not None:
             max_bits = whole(1, 31, max_bits=max_bits)
-        found = search(k, bound, max_bits) if self.sets is None else _checked(self.sets, k)
+        seek = search if padding else search_unpadded
+        found = seek(k, bound, max_bits) if self.sets is None else _checked(self.sets, k)
         loss = found.loss(bound)
-        unasked = self.sets is None and max_bits is None
+        unasked = self.sets is None and max_bits is None and padding
         if unasked and loss > (1 + MAX_PADDING_COST) * least_loss(bound, k):
             share = loss / least_loss(bound, k) - 1
             rule = f"be another for csr: the best sets modulo {found.modulus} cost {share:.0%}; use grr, ss or max_bits"
@@ -96,15 +100,19 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
         return self.sets.elements()
 
 
-def _checked(sets: Cyclotomy | Mapping[str, Any], k: int) -> Cyclotomy:
+def _checked(sets: Cyclotomy | RandomSets | Mapping[str, Any], k: int) -> Cyclotomy | RandomSets:
     """The sets a spec names, if they are what they must be."""
-    if not isinstance(sets, Cyclotomy):
+    if not isinstance(sets, (Cyclotomy, RandomSets)):
         try:
             members: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in sets.items()}
-            sets = Cyclotomy(**members)
+            sets = RandomSets(**members) if "seed" in members else Cyclotomy(**members)
         except (TypeError, AttributeError):
             names = ", ".join(Cyclotomy.__dataclass_fields__)
             raise InvalidArgument("sets", f"have the members {names}", sets) from None
+    return sets.checked(k) if isinstance(sets, RandomSets) else _checked_cyclotomy(sets, k)
+
+
+def _checked_cyclotomy(sets: Cyclotomy, k: int) -> Cyclotomy:
     modulus = whole(max(k, 3), 2**31, modulus=sets.modulus)
     classes = whole(1, modulus - 1, classes=sets.classes)
     if not is_prime(modulus) or (modulus - 1) % classes or sets.root != primitive_root(modulus):
