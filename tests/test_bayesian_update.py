@@ -45,6 +45,36 @@ def test_it_maximises_the_likelihood_of_any_channel(shape: tuple[int, int], rng:
             assert log_likelihood(near, counts, operator) <= reached + found.gap + 1e-12
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_the_start_changes_the_work_but_not_the_maximum(epsilon: float, rng: np.random.Generator) -> None:
+    m = dn.RandomizedResponse(40, epsilon)
+    counts = dn.simulate(m, rng.multinomial(3000, rng.dirichlet(np.full(40, 0.3))), seed=3).counts
+    operator, exact = ReplacementOperator.of(m.channel), most_likely(counts, m.channel)
+    one_value = np.eye(40)[int(exact.argmin())]  # all others must come back from zero
+    for start in (exact, np.full(40, 1 / 40), rng.dirichlet(np.full(40, 0.1)), one_value):
+        found = iterate(counts, operator, start=start)
+        assert found.gap <= 1e-12
+        assert np.abs(found.frequencies - exact).sum() <= 1e-9
+    assert iterate(counts, operator, start=exact).updates == 0
+
+
+def test_values_that_the_start_leaves_out_come_back() -> None:
+    m = dn.RandomizedResponse(4, 2.0)
+    counts = np.array([500, 300, 150, 50])
+    operator = ReplacementOperator.of(m.channel)
+    start = np.array([0.9, 0.1, 0.0, 0.0])
+    found = iterate(counts, operator, start=start)
+    assert found.updates == 0  # the start was likelier than equal frequencies, so it was used
+    assert found.frequencies[2] > 0
+    np.testing.assert_allclose(found.frequencies, most_likely(counts, m.channel), atol=1e-10)
+
+
+def test_a_start_that_makes_a_report_impossible_is_not_used() -> None:
+    operator = MatrixOperator(np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]))
+    found = iterate(np.array([10, 20, 10]), operator, start=np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found.frequencies, [0.5, 0.5], atol=1e-9)
+
+
 def test_few_reports_and_a_weak_noise_are_no_trouble(rng: np.random.Generator) -> None:
     # values without a report make the second derivatives nearly singular
     for _ in range(300):

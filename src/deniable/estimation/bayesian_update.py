@@ -5,7 +5,8 @@ g = C (phi / C^T theta), and sum_i theta_i g_i = 1. Hence for d = max_i g_i - 1
     f(best) - f(theta) <= d,
 so d, which costs nothing beyond the update itself, certifies how far from the maximum we are.
 
-Two phases. SQUAREM extrapolates plain updates theta <- theta g while they move fast. Then Newton's
+Two phases. SQUAREM extrapolates plain updates theta <- theta g while they move fast; it starts at equal
+frequencies, and is left out if a better start is known, above all one with many zeros. Then Newton's
 method: because f(theta) - sum(theta) has the same maximiser, the sum needs no constraint, and since
 H theta = g the quadratic model is maximised over theta >= 0 by solving H x = 2 g - 1 on the free
 values, dropping those that turn negative. H = C diag(phi / (C^T theta)^2) C^T is used as an operator,
@@ -55,11 +56,21 @@ class ConvergenceWarning(UserWarning):
     """The certified gap asked for was not reached; the result says which one was."""
 
 
-def iterate(counts: npt.NDArray[np.int64], operator: Operator, *, gap: float = GAP) -> Maximum:
-    """Maximise the likelihood of a distribution given the counts of reports."""
+def iterate(
+    counts: npt.NDArray[np.int64], operator: Operator, *, start: Floats | None = None, gap: float = GAP
+) -> Maximum:
+    """Maximise the likelihood of a distribution given the counts of reports.
+
+    `start` is a distribution thought to be near; values it gives zero may come back. It decides how long it takes:
+    the fewer values are free from the first step on, the fewer conjugate-gradient steps.
+    """
     observed = _Observed(counts / counts.sum(), operator)
     values = len(operator.adjoint(observed.phi))
-    theta, updates = _squarem(observed, np.full(values, 1.0 / values))
+    theta, updates = np.full(values, 1.0 / values), 0
+    if start is not None and observed.level(start) > observed.level(theta):
+        theta = start
+    else:
+        theta, updates = _squarem(observed, theta)
     theta, certified, steps = _newton(observed, theta, gap)
     if certified > gap:
         warnings.warn(f"certified gap {certified:.2g} instead of {gap:.2g}", ConvergenceWarning, stacklevel=2)
@@ -79,6 +90,12 @@ class _Observed:
     def objective(self, reports: Floats) -> float:
         seen = self.phi > 0
         return float(self.phi[seen] @ np.log(reports[seen]))
+
+    def level(self, theta: Floats) -> float:
+        """The objective at a distribution that may make some of the reports impossible."""
+        reports = self.reports(theta)
+        possible = bool((reports[self.phi > 0] > 0).all())
+        return self.objective(reports) if possible else -np.inf
 
     def gradient(self, reports: Floats) -> Floats:
         return self.operator.adjoint(self.phi / reports)

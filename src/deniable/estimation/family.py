@@ -63,8 +63,9 @@ def family(*, pure: bool, likelihood: bool) -> dict[str, Method]:
 
 def _iterated(evidence: Evidence) -> Answer:
     from deniable.estimation.bayesian_update import iterate
+    from deniable.estimation.simplex_floats import nearest_distribution
 
-    found = iterate(evidence.counts, _channel(evidence))
+    found = iterate(evidence.counts, _channel(evidence), start=nearest_distribution(evidence.unbiased))
     work = {"gap": found.gap, "updates": found.updates, "newton_steps": found.newton_steps}
     return Answer(found.frequencies, work)
 

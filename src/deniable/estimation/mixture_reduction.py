@@ -23,6 +23,7 @@ import numpy.typing as npt
 from deniable.estimation.bayesian_update import iterate
 from deniable.estimation.channel import Operator, PureChannel, ReplacementOperator
 from deniable.estimation.likelihood import log_likelihood, most_likely
+from deniable.estimation.simplex_floats import nearest_distribution
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -77,12 +78,14 @@ def reduced(counts: Counts, operator: Operator, unbiased: Floats, v0: float) -> 
     Cost: two maximisations of the likelihood.
     """
 
+    start = nearest_distribution(unbiased)
+
     def maximise(merged: Mask) -> tuple[Floats, float]:
         if not merged.any():
-            found = iterate(counts, operator)
+            found = iterate(counts, operator, start=start)
             return found.frequencies, found.gap
         grouped = GroupedOperator(operator, merged)
-        found = iterate(counts, grouped)
+        found = iterate(counts, grouped, start=np.append(start[~merged], start[merged].sum()))
         return grouped.spread(found.frequencies), found.gap
 
     return _choose(counts, operator, unbiased, v0, maximise)
