@@ -50,6 +50,13 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"k": 6, "epsilon": 0.5},
         {"k": 7, "epsilon": 1.0, "q": 2, "t": 3},
     ],
+    "hpgr": [
+        {"k": 5, "epsilon": 0.5, "q": 2, "t": 2, "h": 2},
+        {"k": 4, "epsilon": 3.0, "q": 2, "t": 2, "h": 3},
+        {"k": 6, "epsilon": 2.0, "q": 2, "t": 3, "h": 2},
+        {"k": 9, "epsilon": 1.0, "q": 2, "t": 3, "h": 2},
+        {"k": 6, "epsilon": 1.0, "q": 2, "t": 2, "h": 2},
+    ],
     "mss": [
         {"k": 3, "epsilon": 1.0},
         {"k": 5, "epsilon": 1.0, "moduli": [3, 4]},

@@ -21,6 +21,7 @@ from deniable.guarantee import Guarantee
 from deniable.mechanisms.block_design import BlockDesign
 from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
 from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
+from deniable.mechanisms.hybrid_geometry import HybridProjectiveGeometryResponse
 from deniable.mechanisms.modular_subset import ModularSubsetSelection
 from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
@@ -47,6 +48,7 @@ __all__ = [
     "Estimate",
     "FingerprintMismatch",
     "Guarantee",
+    "HybridProjectiveGeometryResponse",
     "Interval",
     "InvalidArgument",
     "MalformedReport",

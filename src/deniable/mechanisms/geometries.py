@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 from deniable.errors import InvalidArgument
 from deniable.mechanisms.cyclotomy import balanced_loss, is_prime
 from deniable.mechanisms.singer import points, prime_power
 from deniable.mechanisms.symbols import MAX_SYMBOLS
+from deniable.validate import whole
 
 PRICE_OF_DOUBLING = 0.02  # what twice as many points as values may cost, in units of the loss
 MAX_SPREAD = 16  # times as many points as values, and no more, unless a geometry is asked for
+HYBRID_Q = 5  # that of the authors' code
 
 
 def loss(bound: float, q: int, t: int) -> float:
@@ -59,6 +62,25 @@ def published(k: int, bound: float) -> tuple[int, int]:
     if points(q, t) > MAX_SYMBOLS:
         raise InvalidArgument("rule", f"be 'weighed' here: q = {q} needs {points(q, t)} points", "published")
     return q, t
+
+
+def hybrid(q: Any, t: Any, h: Any, k: int, bound: float) -> tuple[int, int, int]:
+    """Blocks of small geometries: the field, the dimension and how many; those asked for, the others by rule."""
+    q = whole(2, MAX_SYMBOLS, q=HYBRID_Q if q is None else q)
+    if prime_power(q) is None:
+        raise InvalidArgument("q", "be a prime power", q)
+    if t is not None:
+        t = whole(2, 31, t=t)
+    if h is None:
+        # h q near E + 1; in blocks of q + 1 points a report supports one value, and then k/(q + 1) of them suffice
+        h = max(2, min(math.ceil((bound + 1) / q), -(-k // (q + 1))))
+        h = h if t is None else max(h, -(-k // points(q, t)))
+    h = whole(1, MAX_SYMBOLS, h=h)
+    if t is None:
+        t = next(t for t in range(2, 64) if points(q, t) * h >= k)
+    if not k <= points(q, t) * h <= MAX_SYMBOLS:
+        raise InvalidArgument("q, t, h", f"give from {k} to 2^31 reports, h (q^t - 1)/(q - 1)", (q, t, h))
+    return q, t, h
 
 
 def _least_base(k: int, t: int) -> int:

@@ -15,6 +15,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.block_design import BlockDesign
 from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
 from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
+from deniable.mechanisms.hybrid_geometry import HybridProjectiveGeometryResponse
 from deniable.mechanisms.modular_subset import ModularSubsetSelection
 from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from deniable.mechanisms.randomized_response import RandomizedResponse
@@ -27,6 +28,7 @@ ALL: tuple[type[Mechanism], ...] = (
     BlockDesign,
     CyclotomicLocalHashing,
     CyclotomicSubsetResponse,
+    HybridProjectiveGeometryResponse,
     ModularSubsetSelection,
     OptimizedUnaryEncoding,
     ProjectiveGeometryResponse,
