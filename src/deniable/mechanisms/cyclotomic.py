@@ -47,7 +47,7 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
 
     name: ClassVar[str] = "csr"
     version: ClassVar[int] = 1
-    default_method: ClassVar[str] = "gls"  # within 2% of the likelihood's maximum, at a fraction of its time
+    default_method: ClassVar[str] = "mle"
 
     sets: Cyclotomy | RandomSets = None  # type: ignore[assignment]  # found by the constructor unless given
     loss: float = None  # type: ignore[assignment]

@@ -57,7 +57,7 @@ class CyclotomicLocalHashing(SymbolReports, PureMechanism):
 
     name: ClassVar[str] = "clh"
     version: ClassVar[int] = 1
-    default_method: ClassVar[str] = "projected"
+    default_method: ClassVar[str] = "mle"
 
     modulus: int = None  # type: ignore[assignment]  # K and N are searched for unless given
     classes: int = None  # type: ignore[assignment]

@@ -48,7 +48,7 @@ class ProjectiveGeometryResponse(DifferenceMechanism):
 
     name: ClassVar[str] = "pgr"
     version: ClassVar[int] = 1
-    default_method: ClassVar[str] = "gls"  # within 2% of the likelihood's maximum, at a fraction of its time
+    default_method: ClassVar[str] = "mle"
 
     q: int = None  # type: ignore[assignment]  # found by the constructor unless given
     t: int = None  # type: ignore[assignment]
