@@ -39,6 +39,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"k": 6, "epsilon": 1.0},
         {"k": 6, "epsilon": 2.0},
         {"k": 7, "epsilon": 1.0, "sets": _PART_OF_A_FAMILY},
+        {"k": 8, "epsilon": 1.0, "padding": False},
         {"k": 7, "epsilon": 1.0},
         {"k": 11, "epsilon": 0.5},
     ],

@@ -46,6 +46,13 @@ def test_the_channel_is_exact_and_within_epsilon_or_refused(name: str, k: int, e
         contract.check_reconstruction_rate(mechanism)
 
 
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-12, 1e-15, 3e-16])
+@pytest.mark.parametrize("name", dn.mechanisms())
+def test_an_epsilon_below_all_use_is_served_within_it_or_refused(name: str, epsilon: float) -> None:
+    mechanism = made(name, 1000, epsilon)
+    assert mechanism is None or 0 <= mechanism.guarantee().slack < epsilon
+
+
 @pytest.mark.parametrize("name", settings.SERVES_ALL)
 def test_these_mechanisms_refuse_no_small_setting(name: str) -> None:
     assert [(k, epsilon) for k in SIZES for epsilon in EPSILONS if made(name, k, epsilon) is None] == []

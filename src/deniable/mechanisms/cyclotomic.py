@@ -21,10 +21,9 @@ import numpy.typing as npt
 from deniable.domain import Domain
 from deniable.errors import InvalidArgument
 from deniable.mechanisms.cyclotomy import Cyclotomy, is_prime, least_loss, primitive_root, search
-from deniable.mechanisms.definition import checked_epsilon
+from deniable.mechanisms.definition import float_bound
 from deniable.mechanisms.difference import DifferenceMechanism
 from deniable.mechanisms.random_sets import RandomSets, search_unpadded
-from deniable.randomness.bounds import exponential_below
 from deniable.validate import whole
 
 MAX_PADDING_COST = 0.10  # refused beyond: another mechanism serves such a small domain better
@@ -56,9 +55,7 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
 
     def __post_init__(self, max_bits: int | None, padding: bool) -> None:
         k = Domain.of(self.domain).k
-        bound = float(exponential_below(checked_epsilon(self.epsilon)))
-        if bound == 1.0:
-            raise InvalidArgument("epsilon", "be larger: no coin is that weak", self.epsilon)
+        bound = float_bound(self.epsilon)
         if max_bits is not None:
             max_bits = whole(1, 31, max_bits=max_bits)
         seek = search if padding else search_unpadded

@@ -31,7 +31,7 @@ from deniable.estimation.inversion import unbiased
 from deniable.mechanisms.base import PureMechanism
 from deniable.mechanisms.class_search import loss, search
 from deniable.mechanisms.cyclotomy import class_table, is_prime, least_loss, primitive_root
-from deniable.mechanisms.definition import Payload, Payloads, checked_epsilon
+from deniable.mechanisms.definition import Payload, Payloads, float_bound
 from deniable.mechanisms.symbols import MAX_SYMBOLS, SymbolReports
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.choices import Choices, rejection_bound
@@ -65,9 +65,7 @@ class CyclotomicLocalHashing(SymbolReports, PureMechanism):
 
     def __post_init__(self) -> None:
         k = Domain.of(self.domain).k
-        bound = float(exponential_below(checked_epsilon(self.epsilon)))
-        if bound == 1.0:
-            raise InvalidArgument("epsilon", "be larger: no coin is that weak", self.epsilon)
+        bound = float_bound(self.epsilon)
         if not isinstance(self.salt, str):
             raise InvalidArgument("salt", "be text", self.salt)
         if self.modulus is None and self.classes is None:

@@ -23,6 +23,7 @@ from deniable.spec import Spec
 from deniable.summary import Counts, Summary
 from deniable.validate import positive
 
+_LEAST_GAIN = 1e-9
 MAX_EPSILON = 50.0  # beyond it 64-bit thresholds stand still and a report is the value itself
 
 Payload = int | tuple[int, ...]
@@ -37,6 +38,14 @@ def checked_epsilon(epsilon: object) -> float:
         rule = f"be at most {MAX_EPSILON:g} (beyond it a report is the value itself)"
         raise InvalidArgument("epsilon", rule, epsilon)
     return number
+
+
+def float_bound(epsilon: object) -> float:
+    """e^epsilon as a float, for searches that compare errors of designs: far enough from 1 to do so."""
+    bound = float(exponential_below(checked_epsilon(epsilon)))
+    if bound < 1 + _LEAST_GAIN:
+        raise InvalidArgument("epsilon", f"be at least {_LEAST_GAIN:g} for this mechanism", epsilon)
+    return bound
 
 
 @dataclass(frozen=True)

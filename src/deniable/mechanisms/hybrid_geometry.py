@@ -28,11 +28,10 @@ from deniable.estimation.channel import TARGETS
 from deniable.mechanisms import singer
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.cyclotomy import least_loss
-from deniable.mechanisms.definition import Floats, Payload, Payloads, checked_epsilon
+from deniable.mechanisms.definition import Floats, Payload, Payloads, float_bound
 from deniable.mechanisms.geometries import hybrid
 from deniable.mechanisms.symbols import SymbolReports
 from deniable.mechanisms.two_level import truth_threshold
-from deniable.randomness.bounds import exponential_below
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS, Words
 from deniable.summary import Summary
@@ -69,9 +68,7 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
     def __post_init__(self) -> None:
         asked = any(given is not None for given in (self.q, self.t, self.h))
         k = Domain.of(self.domain).k
-        bound = float(exponential_below(checked_epsilon(self.epsilon)))
-        if bound == 1.0:
-            raise InvalidArgument("epsilon", "be larger: no coin is that weak", self.epsilon)
+        bound = float_bound(self.epsilon)
         q, t, h = hybrid(self.q, self.t, self.h, k, bound)
         polynomial = singer.polynomial(q, t)
         if self.polynomial is not None and self.polynomial not in (polynomial, list(polynomial)):

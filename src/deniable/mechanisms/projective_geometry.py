@@ -21,11 +21,10 @@ from deniable.domain import Domain
 from deniable.errors import InvalidArgument
 from deniable.mechanisms import singer
 from deniable.mechanisms.cyclotomy import least_loss
-from deniable.mechanisms.definition import checked_epsilon
+from deniable.mechanisms.definition import float_bound
 from deniable.mechanisms.difference import DifferenceMechanism
 from deniable.mechanisms.geometries import loss, published, weighed
 from deniable.mechanisms.symbols import MAX_SYMBOLS
-from deniable.randomness.bounds import exponential_below
 from deniable.validate import choice, whole
 
 MAX_COST = 0.25  # refused beyond: no geometry lies near, and another mechanism has less error
@@ -58,9 +57,7 @@ class ProjectiveGeometryResponse(DifferenceMechanism):
     def __post_init__(self, rule: str | None) -> None:
         asked = self.q is not None or self.t is not None
         k = Domain.of(self.domain).k
-        bound = float(exponential_below(checked_epsilon(self.epsilon)))
-        if bound == 1.0:
-            raise InvalidArgument("epsilon", "be larger: no coin is that weak", self.epsilon)
+        bound = float_bound(self.epsilon)
         if rule is not None and asked:
             raise InvalidArgument("rule", "be left out where q and t are given", rule)
         if asked:
