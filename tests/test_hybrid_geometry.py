@@ -169,7 +169,7 @@ def test_what_is_not_given_follows_from_what_is() -> None:
     assert dn.mechanism("hpgr", k=100, epsilon=1.0, q=3).t == 5
 
 
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (22_000, 0.5), (1000, 0.01), (1000, 3e-16)])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (22_000, 0.5), (1000, 0.01)])
 def test_an_epsilon_that_small_fields_do_not_suit_is_refused_with_what_would_work(k: int, epsilon: float) -> None:
     with pytest.raises(dn.InvalidArgument, match="use csr"):
         dn.mechanism("hpgr", k=k, epsilon=epsilon)
