@@ -10,6 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable import errors
+from deniable.mechanisms import registry
 
 
 def test_public_names_are_sorted_and_there() -> None:
@@ -23,6 +24,25 @@ def test_every_error_is_in_the_drawn_tree_and_of_one_family() -> None:
     for name in errors.__all__:
         assert issubclass(getattr(errors, name), dn.DeniableError)
         assert name in (errors.__doc__ or "")
+
+
+def test_every_registered_line_is_true_and_its_class_is_public() -> None:
+    for name, version, _, cls in registry._ALL:
+        loaded = registry.load_class(cls)
+        assert (loaded.name, loaded.version, loaded.__name__) == (name, version, cls)
+        assert getattr(dn, cls) is loaded
+        assert cls in dn.__all__
+    assert dir(dn) == sorted(dn.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = dn.Nothing
+
+
+def test_a_device_loads_its_own_mechanism_only() -> None:
+    code = "import deniable as dn, sys; dn.mechanism('grr', k=5, epsilon=1.0)"
+    code += "; print(*(name for name in sys.modules if name.startswith('deniable.mechanisms.')))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.rsplit(".", 1)[1] for name in run.stdout.split()}
+    assert loaded & set(registry.CLASSES.values()) == {"randomized_response"}
 
 
 def loaded_after(code: str) -> set[str]:

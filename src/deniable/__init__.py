@@ -1,5 +1,7 @@
 """Private telemetry that answers: local differential privacy with exact mechanisms and honest error bars."""
 
+from typing import TYPE_CHECKING, Any
+
 from deniable._version import __version__
 from deniable.domain import Domain
 from deniable.errors import (
@@ -18,22 +20,24 @@ from deniable.errors import (
 )
 from deniable.estimate import Estimate, Interval, Row
 from deniable.guarantee import Guarantee
-from deniable.mechanisms.block_design import BlockDesign
-from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
-from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
-from deniable.mechanisms.hybrid_geometry import HybridProjectiveGeometryResponse
-from deniable.mechanisms.modular_subset import ModularSubsetSelection
-from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
-from deniable.mechanisms.randomized_response import RandomizedResponse
-from deniable.mechanisms.registry import from_spec, mechanism, mechanisms
-from deniable.mechanisms.subset_selection import SubsetSelection
-from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from deniable.mechanisms.registry import CLASSES, from_spec, load_class, mechanism, mechanisms
 from deniable.planning.comparison import Comparison, Costs, compare
 from deniable.planning.sample_size import users_needed
 from deniable.reports import Report, Reports
 from deniable.simulation import simulate
 from deniable.spec import Spec
 from deniable.summary import Summary
+
+if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
+    from deniable.mechanisms.block_design import BlockDesign
+    from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
+    from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
+    from deniable.mechanisms.hybrid_geometry import HybridProjectiveGeometryResponse
+    from deniable.mechanisms.modular_subset import ModularSubsetSelection
+    from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
+    from deniable.mechanisms.randomized_response import RandomizedResponse
+    from deniable.mechanisms.subset_selection import SubsetSelection
+    from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
 
 __all__ = [
     "BlockDesign",
@@ -77,3 +81,13 @@ __all__ = [
     "simulate",
     "users_needed",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in CLASSES:
+        return load_class(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

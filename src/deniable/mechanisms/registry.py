@@ -1,46 +1,51 @@
 """All mechanisms by name and version. Adding one is one line here; removing one is never done.
 
 A name and version never change meaning (see spec.py), so a spec written today makes the same
-mechanism for ever.
+mechanism for ever. A mechanism's file is loaded when it is first asked for: a device needs one of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 from deniable.domain import Domain, Label
 from deniable.errors import InvalidArgument, SpecError, UnsupportedVersion
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.block_design import BlockDesign
-from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
-from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
-from deniable.mechanisms.hybrid_geometry import HybridProjectiveGeometryResponse
-from deniable.mechanisms.modular_subset import ModularSubsetSelection
-from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
-from deniable.mechanisms.randomized_response import RandomizedResponse
-from deniable.mechanisms.subset_selection import SubsetSelection
-from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
 from deniable.spec import Spec
 from deniable.validate import choice
 
-ALL: tuple[type[Mechanism], ...] = (
-    BlockDesign,
-    CyclotomicLocalHashing,
-    CyclotomicSubsetResponse,
-    HybridProjectiveGeometryResponse,
-    ModularSubsetSelection,
-    OptimizedUnaryEncoding,
-    ProjectiveGeometryResponse,
-    RandomizedResponse,
-    SubsetSelection,
-    SymmetricUnaryEncoding,
-)  # fmt: skip
+# name and version, the file in this folder, the class in it
+_ALL: tuple[tuple[str, int, str, str], ...] = (
+    ("clh", 1, "cyclotomic_hashing", "CyclotomicLocalHashing"),
+    ("csr", 1, "cyclotomic", "CyclotomicSubsetResponse"),
+    ("design", 1, "block_design", "BlockDesign"),
+    ("grr", 1, "randomized_response", "RandomizedResponse"),
+    ("hpgr", 1, "hybrid_geometry", "HybridProjectiveGeometryResponse"),
+    ("mss", 1, "modular_subset", "ModularSubsetSelection"),
+    ("oue", 1, "unary_encoding", "OptimizedUnaryEncoding"),
+    ("pgr", 1, "projective_geometry", "ProjectiveGeometryResponse"),
+    ("ss", 1, "subset_selection", "SubsetSelection"),
+    ("sue", 1, "unary_encoding", "SymmetricUnaryEncoding"),
+)
+CLASSES = {cls: file for _, _, file, cls in _ALL}
 
 
 def mechanisms() -> list[str]:
     """The names of all mechanisms."""
-    return sorted({cls.name for cls in ALL})
+    return sorted({name for name, *_ in _ALL})
+
+
+def registered(name: str | None = None) -> tuple[type[Mechanism], ...]:
+    """The classes of one name, or of all: every version there has been."""
+    return tuple(load_class(cls) for own, _, _, cls in _ALL if name in (None, own))
+
+
+def load_class(name: str) -> type[Mechanism]:
+    """A mechanism's class by its own name."""
+    found: type[Mechanism] = getattr(import_module(f"deniable.mechanisms.{CLASSES[name]}"), name)
+    return found
 
 
 def mechanism(
@@ -57,7 +62,7 @@ def mechanism(
     >>> mechanism("grr", labels=["yes", "no"], epsilon=1.0).k
     2
     """
-    newest = max((cls for cls in ALL if cls.name == choice(mechanisms(), name=name)), key=lambda cls: cls.version)
+    newest = max(registered(choice(mechanisms(), name=name)), key=lambda cls: cls.version)
     given = {"k": k, "labels": labels, "domain": domain}
     chosen = [argument for argument, value in given.items() if value is not None]
     if len(chosen) != 1:
@@ -71,13 +76,17 @@ def mechanism(
         raise
 
 
-def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] = ALL) -> Mechanism:
-    """The mechanism a spec describes; its thresholds are derived again and must agree."""
+def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None = None) -> Mechanism:
+    """The mechanism a spec describes; its thresholds are derived again and must agree.
+
+    `known` are the classes to choose from, the registered ones by default.
+    """
     if not isinstance(spec, Spec):
         spec = Spec.from_json(spec)
-    versions = {cls.version: cls for cls in known if cls.name == spec.mechanism}
+    classes = registered(spec.mechanism) if known is None else tuple(known)
+    versions = {cls.version: cls for cls in classes if cls.name == spec.mechanism}
     if not versions:
-        names = ", ".join(sorted({cls.name for cls in known}))
+        names = ", ".join(mechanisms() if known is None else sorted({cls.name for cls in classes}))
         raise SpecError(f"spec names an unknown mechanism, {spec.mechanism!r}; known: {names}")
     if spec.version not in versions:
         raise UnsupportedVersion(f"mechanism {spec.mechanism}", spec.version, max(versions))
