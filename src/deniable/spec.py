@@ -63,7 +63,10 @@ class Spec:
         """Canonical JSON: the same bytes in every language."""
         import rfc8785
 
-        return rfc8785.dumps(self.to_dict()).decode()
+        try:
+            return rfc8785.dumps(self.to_dict()).decode()
+        except rfc8785.CanonicalizationError as error:
+            raise SpecError(f"spec holds what canonical JSON cannot write: {error}") from None
 
     @cached_property
     def fingerprint(self) -> str:

@@ -49,7 +49,10 @@ class PureChannel:
         return base, float(slope + 1), -1.0
 
 
-def noise_at(noise: tuple[float, float, float], f: Any) -> Any:
+Noise = tuple[Any, Any, float]  # v0, v1, v2: numbers, or v0 and v1 an array with one entry a value
+
+
+def noise_at(noise: Noise, f: Any) -> Any:
     """v0 + v1 f + v2 f^2, never below zero: n times the variance of the unbiased estimate of a frequency f."""
     v0, v1, v2 = noise
     return np.maximum(v0 + v1 * f + v2 * f * f, 0.0)

@@ -140,14 +140,12 @@ class ShiftOperator:
         return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
 
 
-def kernel_noise(family: ShiftFamily, high: float, low: float) -> tuple[float, float]:
-    """Variance that one user adds to the estimate of their own value, and of another on average.
+def kernel_moment(family: ShiftFamily, high: float, low: float) -> Floats:
+    """Second moment that one user of value v adds to the estimate of x, by x - v modulo K.
 
     A report (j, y) adds A_j[x - y] to the estimate of x; a user with value v reports y = v + d, so that
     the second moment at x - v = s is the mean over j of low sum(A_j^2) + (high - low) sum_(d in D_j) A_j[s - d]^2.
-    The average is over all pairs of different values.
     """
-    values = family.values
     gain = (high - low) / family.cohorts
     moment = np.zeros(family.modulus)
     for j in range(family.cohorts):
@@ -155,10 +153,22 @@ def kernel_noise(family: ShiftFamily, high: float, low: float) -> tuple[float, f
         alone[j, 0] = 1.0
         squared = (family.invert(alone) / gain + 1 / family.modulus) ** 2
         moment += low * squared.sum() + (high - low) * _irfft(_rfft(squared) * family.spectra[j], family.modulus)
-    moment /= family.cohorts
-    distance = np.arange(1, family.modulus)
-    pairs = np.maximum(values - distance, 0) + np.maximum(values - (family.modulus - distance), 0)
-    return float(moment[0]) - 1, float(pairs @ moment[1:]) / (values * (values - 1))
+    return moment / family.cohorts
+
+
+def average_over_pairs(moment: Floats, values: int) -> float:
+    """The mean of moment[x - v] over all pairs of different values among the first ones of Z_K."""
+    distance = np.arange(1, len(moment))
+    pairs = np.maximum(values - distance, 0) + np.maximum(values - (len(moment) - distance), 0)
+    return float(pairs @ moment[1:]) / (values * (values - 1))
+
+
+def average_over_users(moment: Floats, shares: Floats) -> Floats:
+    """For each value x, the mean of moment[x - v] over users who have another value, with these shares of values."""
+    padded = np.zeros(len(moment))
+    padded[: len(shares)] = shares
+    total = _irfft(_rfft(padded) * _rfft(moment), len(moment))[: len(shares)]
+    return np.asarray((total - shares * moment[0]) / np.maximum(1 - shares, 1e-12))
 
 
 def _rfft(row: Floats, length: int | None = None) -> Any:

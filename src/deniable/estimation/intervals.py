@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from deniable.errors import InvalidArgument
 from deniable.estimate import Interval
-from deniable.estimation.channel import PureChannel, noise_at
+from deniable.estimation.channel import Noise, PureChannel, noise_at
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -63,7 +63,7 @@ class IntervalRule:
 
     unbiased: Floats
     n: int
-    noise: tuple[float, float, float]
+    noise: Noise
     constrained: Floats | None
     tails: BinomialTails | None
 
@@ -84,7 +84,7 @@ class IntervalRule:
         return Interval(low, high)
 
 
-def score_interval(unbiased: Floats, n: int, noise: tuple[float, float, float], miss: float) -> tuple[Floats, Floats]:
+def score_interval(unbiased: Floats, n: int, noise: Noise, miss: float) -> tuple[Floats, Floats]:
     """Roots of (f^ - f)^2 = (z^2/n)(v0 + v1 f + v2 f^2), written so that nothing cancels."""
     v0, v1, v2 = noise
     z = -NormalDist().inv_cdf(miss / 2)

@@ -33,6 +33,7 @@ class SubsetChannel:
     w: int
     p: float
     gain: float  # p - q
+    q: float
 
     @property
     def weight(self) -> float:
@@ -42,7 +43,7 @@ class SubsetChannel:
 
     def moments(self) -> tuple[float, float]:
         """a and d: from the two variances about pi, of the sender's residue and of another."""
-        m, pi, q = self.m, self.w / self.m, self.p - self.gain
+        m, pi, q = self.m, self.w / self.m, self.q
         other = q * (1 - pi) ** 2 + (1 - q) * pi**2  # = a (1 - 1/m) + d/m^2
         # the sender's own, p (1 - pi)^2 + (1 - p) pi^2, is a (1 - 1/m) + d (1 - 1/m)^2
         d = self.gain * (1 - 2 * pi) / (1 - 2 / m) if m > 2 else 0.0

@@ -100,7 +100,7 @@ class Client(Definition):
 
     def decode(self, data: bytes) -> Report:
         """The report in these bytes, checked."""
-        return Report(self._unpack(_bytes(data)), self.fingerprint)
+        return Report(self._unpack(as_bytes(data)), self.fingerprint)
 
     def encode_many(self, reports: Reports) -> list[bytes]:
         """The payloads of a batch as bytes, the same as one by one; simulated reports are refused."""
@@ -113,7 +113,7 @@ class Client(Definition):
 
     def decode_many(self, data: Iterable[bytes]) -> Reports:
         """The batch of reports in these bytes, all of them checked."""
-        return Reports(self._unpack_many([_bytes(one) for one in data]), self.fingerprint)
+        return Reports(self._unpack_many([as_bytes(one) for one in data]), self.fingerprint)
 
     def _pack_many(self, rows: Payloads) -> list[bytes]:
         return [self._pack(tuple(row) if isinstance(row, list) else row) for row in rows.tolist()]
@@ -135,7 +135,7 @@ class Client(Definition):
         return report.payload
 
 
-def _bytes(data: object) -> bytes:
+def as_bytes(data: object) -> bytes:
     """Bytes as they came over the wire; bytes(5) would be five zeros."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise MalformedReport(f"an encoded report must be bytes, got {type(data).__name__}")

@@ -27,6 +27,7 @@ from deniable.mechanisms.random_sets import RandomSets, search_unpadded
 from deniable.validate import whole
 
 MAX_PADDING_COST = 0.10  # refused beyond: another mechanism serves such a small domain better
+MAX_LOSS = 1e9  # refused beyond: such sets estimate nothing
 _DIGITS = 6  # of the loss written into the spec
 
 
@@ -58,6 +59,10 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
         bound = float_bound(self.epsilon)
         if max_bits is not None:
             max_bits = whole(1, 31, max_bits=max_bits)
+        if not isinstance(padding, bool):
+            raise InvalidArgument("padding", "be True or False", padding)
+        if self.sets is not None and (max_bits is not None or not padding):
+            raise InvalidArgument("sets", "be given without max_bits and padding", self.sets)
         seek = search if padding else search_unpadded
         found = seek(k, bound, max_bits) if self.sets is None else _checked(self.sets, k)
         loss = found.loss(bound)
@@ -66,6 +71,10 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
             share = loss / least_loss(bound, k) - 1
             rule = f"be another for csr: the best sets modulo {found.modulus} cost {share:.0%}; use grr, ss or max_bits"
             raise InvalidArgument("k", rule, k)
+        if not loss < MAX_LOSS:
+            raise InvalidArgument(
+                "epsilon", f"be smaller for these sets: their error is {loss:.3g} times the best", self.epsilon
+            )
         object.__setattr__(self, "sets", found)
         object.__setattr__(self, "loss", round(loss, _DIGITS))
         super().__post_init__()

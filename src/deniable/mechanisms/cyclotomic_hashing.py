@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from deniable.domain import Domain, Indices
+from deniable.domain import Domain, Indices, check_text
 from deniable.errors import InvalidArgument, MalformedReport, SimulatedReport
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.circulant import ShiftFamily, ShiftOperator
@@ -30,6 +30,7 @@ from deniable.estimation.family import Evidence
 from deniable.estimation.inversion import unbiased
 from deniable.mechanisms.base import PureMechanism
 from deniable.mechanisms.class_search import loss, search
+from deniable.mechanisms.client import as_bytes
 from deniable.mechanisms.cyclotomy import class_table, is_prime, least_loss, primitive_root
 from deniable.mechanisms.definition import Payload, Payloads, float_bound
 from deniable.mechanisms.symbols import MAX_SYMBOLS, SymbolReports
@@ -66,8 +67,7 @@ class CyclotomicLocalHashing(SymbolReports, PureMechanism):
     def __post_init__(self) -> None:
         k = Domain.of(self.domain).k
         bound = float_bound(self.epsilon)
-        if not isinstance(self.salt, str):
-            raise InvalidArgument("salt", "be text", self.salt)
+        check_text("salt", self.salt)
         if self.modulus is None and self.classes is None:
             modulus, classes = search(k, bound)
             if loss(bound, modulus, classes) > (1 + MAX_COST) * least_loss(bound, k):
@@ -171,9 +171,11 @@ class CyclotomicLocalHashing(SymbolReports, PureMechanism):
         a rejected word (randomness/choices.py) is replaced by the next counter's.
         """
 
+        salted = sha256(self.salt.encode()).digest() + as_bytes(report_id)
+
         def words() -> Iterator[int]:
             for counter in count():
-                digest = sha256(sha256(self.salt.encode()).digest() + bytes(report_id) + counter.to_bytes(4, "big"))
+                digest = sha256(salted + counter.to_bytes(4, "big"))
                 yield int.from_bytes(digest.digest()[:8], "big")
 
         source = words()
@@ -190,6 +192,8 @@ class CyclotomicLocalHashing(SymbolReports, PureMechanism):
 
     def encode_class(self, report: Report, report_id: bytes) -> bytes:
         """What is sent beside the id: the class alone; refused if the report was not made under this id."""
+        if not isinstance(report, Report):
+            raise MalformedReport(f"encode_class takes one Report, got {type(report).__name__}")
         if report.simulated:
             raise SimulatedReport("a report made with a seed protects nobody and must not be sent")
         public, sent = divmod(int(self.check_payloads(np.array([self._payload(report)]))[0]), self.classes)
@@ -199,6 +203,7 @@ class CyclotomicLocalHashing(SymbolReports, PureMechanism):
 
     def decode_class(self, data: bytes, report_id: bytes) -> Report:
         """The report whose class is in these bytes and whose y follows from its id."""
+        data = as_bytes(data)
         sent = int.from_bytes(data, "big")
         if len(data) != (self.report_bits + 7) // 8 or sent >= self.classes:
             raise MalformedReport(f"class must lie from 0 to {self.classes - 1}, got {bytes(data).hex()!r}")

@@ -18,11 +18,18 @@ import numpy.typing as npt
 
 from deniable.domain import Indices
 from deniable.errors import InvalidArgument
-from deniable.estimation.channel import PureChannel
-from deniable.estimation.circulant import ShiftFamily, ShiftOperator, kernel_noise
+from deniable.estimation.channel import TARGETS, Noise, PureChannel
+from deniable.estimation.circulant import (
+    ShiftFamily,
+    ShiftOperator,
+    average_over_pairs,
+    average_over_users,
+    kernel_moment,
+)
 from deniable.estimation.family import Evidence
 from deniable.estimation.intervals import BinomialTails
 from deniable.estimation.inversion import unbiased
+from deniable.estimation.simplex_floats import nearest_distribution
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.definition import Floats, Payload, Payloads
 from deniable.mechanisms.symbols import MAX_SYMBOLS, SymbolReports
@@ -30,6 +37,7 @@ from deniable.mechanisms.two_level import truth_threshold
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS, Words
 from deniable.summary import Counts, Summary
+from deniable.validate import choice
 
 
 @dataclass(frozen=True)
@@ -166,13 +174,20 @@ class DifferenceMechanism(SymbolReports, Mechanism):
     def noise(self, target: str) -> tuple[float, float, float]:
         if self.channel is not None:
             return self.channel.noise(target)
-        own, others = self._unbalanced_noise
-        return (others, own - others, 0.0) if target == "users" else (others, own - others + 1, -1.0)
+        own, others = float(self._moment[0]) - 1, average_over_pairs(self._moment, self.k)
+        users = choice(TARGETS, target=target) == "users"
+        return (others, own - others, 0.0) if users else (others, own - others + 1, -1.0)
+
+    def noise_of(self, summary: Summary, target: str) -> Noise:
+        if self.channel is not None:
+            return self.channel.noise(target)
+        others = average_over_users(self._moment, nearest_distribution(self.unbiased(summary)))
+        bend = 0.0 if target == "users" else -1.0  # the sampling error f (1 - f)
+        return others, float(self._moment[0]) - 1 - others - bend, bend
 
     @cached_property
-    def _unbalanced_noise(self) -> tuple[float, float]:
-        """Variance one user adds to the estimate of their own value, and to others' on average."""
-        return kernel_noise(self.family, float(self.high), float(self.low))
+    def _moment(self) -> Floats:
+        return kernel_moment(self.family, float(self.high), float(self.low))
 
     def tails(self, summary: Summary) -> BinomialTails | None:
         return BinomialTails(self.support_counts(summary), summary.n, self.channel) if self.channel else None

@@ -24,7 +24,8 @@ import numpy.typing as npt
 from deniable.domain import Domain, Indices
 from deniable.errors import InvalidArgument
 from deniable.estimation.block_circulant import BlockShiftOperator, ShiftBlocks
-from deniable.estimation.channel import TARGETS
+from deniable.estimation.channel import TARGETS, Noise
+from deniable.estimation.simplex_floats import nearest_distribution
 from deniable.mechanisms import singer
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.cyclotomy import least_loss
@@ -209,6 +210,17 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
         choice(TARGETS, target=target)
         others, slope = self._noise
         return (others, slope, 0.0) if target == "users" else (others, slope + 1, -1.0)
+
+    def noise_of(self, summary: Summary, target: str) -> Noise:
+        """By how many users share a value's block, as estimated: they add more variance than the others do."""
+        shares = nearest_distribution(self.unbiased(summary))
+        own, near, far = map(float, self.user_variances)
+        block = np.arange(self.k) % self.h
+        beside = np.bincount(block, shares, self.h)[block] - shares  # users of the same block with another value
+        elsewhere = np.maximum(1 - shares - beside, 0.0)
+        others = (beside * near + elsewhere * far) / np.maximum(beside + elsewhere, 1e-12)
+        bend = 0.0 if target == "users" else -1.0  # the sampling error f (1 - f)
+        return others, own - others - bend, bend
 
     @cached_property
     def _noise(self) -> tuple[float, float]:

@@ -174,7 +174,7 @@ class ModularSubsetSelection(ResidueReports, Mechanism):
     @cached_property
     def _residue_channels(self) -> tuple[SubsetChannel, ...]:
         pairs = zip(self.channels, self._pairs, strict=True)
-        return tuple(SubsetChannel(m, w, float(c.p), float(c.gain)) for c, (m, w) in pairs)
+        return tuple(SubsetChannel(m, w, float(c.p), float(c.gain), float(c.q)) for c, (m, w) in pairs)
 
     @cached_property
     def system(self) -> ResidueSystem:
@@ -211,6 +211,10 @@ class ModularSubsetSelection(ResidueReports, Mechanism):
         own, others = self._noise.average
         users = choice(TARGETS, target=target) == "users"
         return (others, own - others, 0.0) if users else (others, own - others + 1, -1.0)
+
+    @property
+    def noise_is_average(self) -> bool:
+        return True
 
     @cached_property
     def _noise(self) -> ResidueNoise:

@@ -69,7 +69,7 @@ def error(k: int, moduli: tuple[int, ...], bound: Fraction) -> float:
     for m, w in zip(moduli, best_sizes(moduli, bound), strict=True):
         # p = w E / (w E + m - w),  p - q = (m p - w) / (m - 1)
         p = w * bound / (w * bound + m - w)
-        channels.append(SubsetChannel(m, w, float(p), float((m * p - w) / (m - 1))))
+        channels.append(SubsetChannel(m, w, float(p), float((m * p - w) / (m - 1)), float((w - p) / (m - 1))))
     system = ResidueSystem(k, moduli, tuple(channel.weight for channel in channels))
     return len(moduli) * system.mean_inverse()
 

@@ -21,7 +21,7 @@ from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 from deniable.validate import whole
 
-COHORTS = 32
+COHORTS, MAX_COHORTS = 32, 256
 _SEEDS = 8
 
 
@@ -86,7 +86,7 @@ class RandomSets:
         """The same, if they are what they must be."""
         whole(k, k, modulus=self.modulus)
         whole(1, k - 1, size=self.size)
-        whole(1, units(k), count=self.count)
+        whole(1, min(units(k), MAX_COHORTS), count=self.count)
         whole(0, 2**32, seed=self.seed)
         return self
 
@@ -112,7 +112,9 @@ def search_unpadded(k: int, bound: float, max_bits: int | None) -> RandomSets:
         raise InvalidArgument("max_bits", f"be at least {(k - 1).bit_length()} for k={k}", max_bits)
     around = round(k / (bound + 1))
     sizes = {max(1, min(k - 1, size)) for size in (around - 1, around, around + 1)}  # some sizes divide badly
-    tried = [RandomSets(k, size, min(room, units(k)), seed) for size in sorted(sizes) for seed in range(_SEEDS)]
+    tried = [
+        RandomSets(k, size, min(room, units(k), MAX_COHORTS), seed) for size in sorted(sizes) for seed in range(_SEEDS)
+    ]
     best = min(tried, key=lambda sets: sets.loss(bound))
     if math.isinf(best.loss(bound)):
         raise InvalidArgument("padding", f"be allowed for k={k}: no set tried has a spectrum without zeros", False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.errors import EmptySummary, InvalidArgument, MalformedReport, shown
 from deniable.estimate import Estimate
-from deniable.estimation.channel import Operator, PureChannel, noise_at
+from deniable.estimation.channel import Noise, Operator, PureChannel, noise_at
 from deniable.estimation.family import UNBIASED, Evidence, Method, family
 from deniable.estimation.intervals import BinomialTails, IntervalRule
 from deniable.mechanisms.client import one_row
@@ -25,6 +25,10 @@ _BY_SCORE = (
 )
 _BY_TAILS = " For all values at once: exact binomial tails, at least at the level."
 _BY_BONFERRONI = " For all values at once: the same at a level divided among them."
+_BY_AVERAGE = (
+    "The score test of the count, inverted, with a variance that is an average over values: covers the truth at the "
+    "level on average over values, not for each of them, nor for all at once."
+)
 _MOVED = " Moved into [0, 1] and widened to hold this estimate, which only adds coverage."
 
 
@@ -41,6 +45,15 @@ class Server(Definition):
     @abstractmethod
     def noise(self, target: str) -> tuple[float, float, float]:
         """Coefficients of n Var[unbiased estimate of f] as a polynomial in f: v0 + v1 f + v2 f^2."""
+
+    def noise_of(self, _summary: Summary, target: str) -> Noise:
+        """The same at this summary, value by value, where it depends on how frequent the other values are."""
+        return self.noise(target)
+
+    @property
+    def noise_is_average(self) -> bool:
+        """Whether `noise_of` knows an average over values only, so that intervals promise no more."""
+        return False
 
     def tails(self, _summary: Summary) -> BinomialTails | None:
         """The exact tails of the counts behind the estimate, where they are binomial."""
@@ -114,8 +127,9 @@ class Server(Definition):
         summary = self.summarize(summary) if isinstance(summary, Reports) else summary
         options = self.methods if kept is None else (*self.methods, KEPT)
         method = choice(options, method=method or self.default_method)
-        noise = self.noise(target)
+        self.noise(target)  # refuses an unknown target before any work
         self.check_summary(summary)
+        noise = self.noise_of(summary, target)
         evidence = self._evidence(summary)
         own = self._methods()
         if kept is not None and method == KEPT:
@@ -135,11 +149,15 @@ class Server(Definition):
             target=target,
             unbiased=method in UNBIASED,
             interval_rule=rule,
-            interval_note=_BY_SCORE + (_BY_TAILS if evidence.tails else _BY_BONFERRONI) + ("" if plain else _MOVED),
+            interval_note=self._interval_note(evidence, plain),
             fingerprint=self.fingerprint,
             simulated=summary.simulated,
             details=answer.details,
         )
+
+    def _interval_note(self, evidence: Evidence, plain: bool) -> str:
+        kind = _BY_AVERAGE if self.noise_is_average else _BY_SCORE + (_BY_TAILS if evidence.tails else _BY_BONFERRONI)
+        return kind + ("" if plain else _MOVED)
 
     def _from_reports(self, kept: Reports, evidence: Evidence) -> Answer:
         operator = self.reports_operator(self.check_payloads(kept.data))

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from deniable.domain import MAX_SIZE, Domain
 from deniable.errors import InvalidArgument
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.definition import checked_epsilon
 from deniable.mechanisms.registry import mechanism, mechanisms
 from deniable.simulation import simulate
 from deniable.validate import choice, whole
@@ -108,7 +110,10 @@ def compare(
     >>> [row.mechanism for row in dn.compare(50, 1.0, n=1000, names=["grr"], repeats=1)]
     ['grr']
     """
+    if isinstance(names, str) or not isinstance(names, (Iterable, type(None))):
+        raise InvalidArgument("names", "be a list of mechanisms", names)
     chosen = mechanisms() if names is None else [choice(mechanisms(), names=name) for name in names]
+    k, epsilon = Domain.of(whole(2, MAX_SIZE, k=k)).k, checked_epsilon(epsilon)
     whole(1, n=n)
     whole(1, repeats=repeats)
     rows = []
@@ -118,8 +123,6 @@ def compare(
         try:
             made = mechanism(name, k=k, epsilon=epsilon)
         except InvalidArgument as error:
-            if error.name in ("k", "epsilon") and name == "grr":
-                raise  # no mechanism could serve that
             rows.append(Costs(name, refused=str(error)))
             continue
         rows.append(_costs(made, n, repeats, seed))
@@ -130,9 +133,9 @@ def _costs(m: Mechanism, n: int, repeats: int, seed: int) -> Costs:
     shares = np.arange(1, m.k + 1) ** -_SKEW
     true = np.floor(n * shares / shares.sum()).astype(np.int64)
     true[0] += n - true.sum()
-    e = math.exp(m.epsilon)
-    optimum = 4 * e / (n * (e - 1) ** 2) if e > 1 else math.inf
-    users = np.repeat(np.arange(m.k), true)[: min(n, _TIMED_USERS)]
+    optimum = 4 * math.exp(m.epsilon) / (n * math.expm1(m.epsilon) ** 2)
+    places = np.linspace(0, n - 1, min(n, _TIMED_USERS)).astype(np.int64)  # users from all over the data
+    users = np.searchsorted(np.cumsum(true), places, side="right")
     m.privatize(m.domain.all_labels()[:1] * 100, seed=seed)  # compiled before it is timed
     client = _seconds(lambda: m.payloads(users, _fresh()))
     errors, server = [], math.inf
