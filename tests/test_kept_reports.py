@@ -32,6 +32,7 @@ def test_it_equals_the_maximum_of_the_exact_channel(name: str) -> None:
     assert not found.unbiased
 
 
+@pytest.mark.twin
 @pytest.mark.parametrize("k", [3, 64, 65, 130])
 def test_the_operator_agrees_with_its_matrix(k: int, rng: np.random.Generator) -> None:
     marks = rng.random((20, k)) < 0.3

@@ -67,6 +67,7 @@ def tampered(name: str, setting: dict[str, Any], **changes: Any) -> str:
 
 
 CSR = {"k": 50, "epsilon": 1.0, "padding": False}
+FAMILY = {"modulus": 7, "classes": 3, "chosen": [0], "zero": False, "cohorts": [0, 1, 2], "root": 3}
 WRONG = [
     lambda: dn.from_spec(tampered("csr", CSR, sets={"modulus": 50, "size": 25, "count": 20_000, "seed": 0})),
     lambda: dn.from_spec(
@@ -76,6 +77,9 @@ WRONG = [
     ),
     lambda: dn.from_spec(tampered("csr", CSR, loss=10**18)),
     lambda: dn.from_spec(tampered("clh", {"k": 100, "epsilon": 1.0}, salt="\ud800")),
+    lambda: dn.mechanism("csr", k=7, epsilon=1.0, sets={**FAMILY, "chosen": 3}),
+    lambda: dn.mechanism("csr", k=7, epsilon=1.0, sets={**FAMILY, "cohorts": 5}),
+    lambda: dn.mechanism("csr", k=7, epsilon=1.0, sets={**FAMILY, "root": 3.0}),
     lambda: dn.mechanism("csr", k=50, epsilon=1.0, padding="no"),
     lambda: dn.mechanism("csr", k=50, epsilon=1.0, padding=False).variance(0.5, target="bogus"),
     lambda: dn.mechanism("clh", k=100, epsilon=1.0).public_coin(5),

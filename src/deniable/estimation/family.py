@@ -16,12 +16,12 @@ import numpy.typing as npt
 from deniable.estimation import consistency
 from deniable.estimation.channel import Operator
 from deniable.estimation.intervals import BinomialTails
+from deniable.summary import MAX_COUNT
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 UNBIASED = frozenset({"unbiased", "norm"})  # all others are biased
-_EXACT = 2**62  # sums of counts below this fit 64 bits
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _projected(evidence: Evidence) -> Answer:
     from deniable.estimation.simplex_floats import nearest_distribution
 
     tails = evidence.tails
-    if tails is not None and evidence.n * len(tails.support) < _EXACT:
+    if tails is not None and evidence.n * len(tails.support) < MAX_COUNT:  # so that sums of counts fit 64 bits
         return Answer(projected(tails.support, tails.n, tails.channel))
     return Answer(nearest_distribution(evidence.unbiased))
 

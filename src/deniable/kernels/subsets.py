@@ -34,7 +34,8 @@ def select(
 
     Each report owns w + 1 words: the coin, one spare value of k - 1, then w - 1 of the other k - 2 by Floyd's
     method. Values are drawn as if the sender's were k - 1 and the spare one k - 2; both are put in place
-    at the end, by exchanging two bits. So the loop knows neither the value nor the coin.
+    at the end, by exchanging two bits. So the loop that draws knows neither the value nor the coin; the
+    exchange addresses memory by the value.
     """
     last = k - _ONE
     count = 0

@@ -11,7 +11,7 @@ mechanism for local differential privacy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import InitVar, asdict, dataclass
+from dataclasses import InitVar, asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from deniable.domain import Domain
 from deniable.errors import InvalidArgument
-from deniable.mechanisms.cyclotomy import Cyclotomy, is_prime, least_loss, primitive_root, search
+from deniable.mechanisms.cyclotomy import MAX_COHORTS, Cyclotomy, is_prime, least_loss, primitive_root, search
 from deniable.mechanisms.definition import float_bound
 from deniable.mechanisms.difference import DifferenceMechanism
 from deniable.mechanisms.random_sets import RandomSets, search_unpadded
@@ -120,12 +120,15 @@ def _checked(sets: Cyclotomy | RandomSets | Mapping[str, Any], k: int) -> Cyclot
 
 def _checked_cyclotomy(sets: Cyclotomy, k: int) -> Cyclotomy:
     modulus = whole(max(k, 3), 2**31, modulus=sets.modulus)
-    classes = whole(1, modulus - 1, classes=sets.classes)
-    if not is_prime(modulus) or (modulus - 1) % classes or sets.root != primitive_root(modulus):
+    classes, root = whole(1, modulus - 1, classes=sets.classes), whole(1, modulus - 1, root=sets.root)
+    if not is_prime(modulus) or (modulus - 1) % classes or root != primitive_root(modulus):
         raise InvalidArgument("sets", "have a prime modulus K, classes that divide K - 1 and the least root", sets)
     for name, places in (("chosen", sets.chosen), ("cohorts", sets.cohorts)):
+        if not isinstance(places, tuple):
+            raise InvalidArgument(name, "be a list", places)
         if list(places) != sorted({whole(0, classes - 1, **{name: place}) for place in places}):
             raise InvalidArgument(name, f"be rising numbers below {classes}", places)
     if not isinstance(sets.zero, bool) or not sets.cohorts or not 0 < sets.set_size < modulus:
         raise InvalidArgument("sets", "leave elements in and out of the set, and name a cohort", sets)
-    return sets
+    whole(1, 4 * MAX_COHORTS, cohorts=len(sets.cohorts))
+    return replace(sets, modulus=modulus, classes=classes, root=root)

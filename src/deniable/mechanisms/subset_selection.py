@@ -68,7 +68,7 @@ class SubsetSelection(BitmapReports, TwoLevelMechanism):
     """Subset selection, "ss".
 
     Guarantee: largest ratio T (k - w) / ((M - T) w) <= e^epsilon, with M = 2^64 and T the truth threshold.
-    Cost: w + 1 random words a report; ceil(log2 C(k, w)) bits when sent, k bits in memory; k counts.
+    Cost: w + 1 random words a report; ceil(log2 C(k, w)) bits, sent in at most a byte more; k bits in memory; k counts.
 
     >>> m = SubsetSelection(100, epsilon=1.0)
     >>> m.w, m.report_bits
