@@ -38,12 +38,16 @@ class PublicCoinReports(SymbolReports, PureMechanism):
     1 + NT/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
     """
 
-    classes: int  # N
     salt: str
 
     def __post_init__(self) -> None:
         check_text("salt", self.salt)
         super().__post_init__()
+
+    @property
+    @abstractmethod
+    def classes(self) -> int:
+        """N: how many classes there are."""
 
     @property
     @abstractmethod

@@ -1,0 +1,106 @@
+"""The loops of linear hashing: the hash of a value kept or replaced, and the counts of equivalent hashes put together.
+
+A seed is a vector of d digits modulo a prime g, written as a number in base g with the first digit least significant.
+It sends a value, written the same way, to the sum of the products of their digits, modulo g.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.kernels import compiled
+from deniable.kernels.words import high_half
+
+Indices = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Payloads = npt.NDArray[np.uint32]
+
+_ONE = np.uint64(1)
+_HALVES = tuple(np.uint64(step) for step in (16, 8, 4, 2, 1))
+
+
+@compiled
+def hash_or_replace(
+    values: Indices,
+    words: Words,
+    truth: Any,
+    bounds: Words,
+    rejections: Words,
+    firsts: Words,
+    digits: int,
+    division: Words,
+    again: npt.NDArray[np.bool_],
+    out: Payloads,
+) -> int:
+    """out = s g + the hash of the value under seed s, or a uniform class; marks and counts rejected reports.
+
+    Each report owns three words: the coin, a class below g and the seed's place s; `bounds` are g and the number of
+    seeds. Place s is the seed s itself; where `firsts` is not empty, seeds are those whose leading digit is 1, and
+    places from firsts[j] on have it at digit j. `division` are m and r with x div g = (x m) >> r for all x below 2^31.
+    """
+    base, multiplier, shift = bounds[0], division[0], division[1]
+    count = 0
+    for i in range(values.shape[0]):
+        coin, first, second = words[3 * i], words[3 * i + 1], words[3 * i + 2]
+        rejected = (first * base < rejections[0]) | (second * bounds[1] < rejections[1])
+        again[i] = rejected
+        count += rejected
+        replacement, place = high_half(first, base), high_half(second, bounds[1])
+        seed = place
+        power = _ONE
+        for j in range(firsts.shape[0]):
+            seed = place - firsts[j] + power if place >= firsts[j] else seed
+            power *= base
+        own = _hash(np.uint64(values[i]), seed, base, digits, multiplier, shift)
+        out[i] = np.uint32(place * base + (own if coin < truth else replacement))
+    return count
+
+
+@compiled
+def _hash(value: Any, seed: Any, base: Any, digits: int, multiplier: Any, shift: Any) -> Any:
+    """The inner product of the digits, modulo g; for bits, the parity of those both have."""
+    if base == np.uint64(2):
+        common = value & seed
+        for step in _HALVES:
+            common ^= common >> step
+        return common & _ONE
+    total = np.uint64(0)
+    for _ in range(digits):
+        rest, other = (value * multiplier) >> shift, (seed * multiplier) >> shift
+        total += (value - rest * base) * (seed - other * base)
+        value, seed = rest, other
+    return total % base
+
+
+@compiled
+def fold(counts: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
+    """Add the cells of seed t a, class t z, to those of seed a, class z: both say the same of every value.
+
+    `line_cells` gives for every seed its line's place times g, plus t; `inverses` those modulo g. Seed 0 is left out.
+    """
+    base = counts.shape[1]
+    for seed in range(1, counts.shape[0]):
+        line, factor = divmod(line_cells[seed], base)
+        step, z = inverses[factor], 0
+        for y in range(base):
+            out[line, z] += counts[seed, y]
+            z += step
+            if z >= base:
+                z -= base
+
+
+@compiled
+def unfold(sums: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
+    """The transpose: every seed takes its cells from its line's. Seed 0 is left out."""
+    base = sums.shape[1]
+    for seed in range(1, out.shape[0]):
+        line, factor = divmod(line_cells[seed], base)
+        step, z = inverses[factor], 0
+        for y in range(base):
+            out[seed, y] = sums[line, z]
+            z += step
+            if z >= base:
+                z -= base

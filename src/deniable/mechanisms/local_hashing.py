@@ -1,0 +1,225 @@
+"""Local hashing with linear hash functions, whose collisions are exact and whose decoder is one Fourier transform.
+
+g is a prime, and the index x of a value is written as a vector of d digits modulo g, d = ceil(log_g k). A public seed,
+a vector a of d digits, hashes it to the inner product <a, x> modulo g, which passes through randomised response over
+the g classes. Two values x and x' have the same hash if a is orthogonal to x - x': that is 1/g of all seeds for every
+pair, so that p = Pr[the own class is sent] and q = 1/g exactly, as in the paper for an ideal random hash function.
+
+Reference: Wang, Blocki, Li, Jha 2017, section 4.4 (BLH, OLH); Cormode, Maddock, Maple 2021 (fast local hashing).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.domain import Domain, Indices
+from deniable.errors import InvalidArgument
+from deniable.estimation.channel import PureChannel
+from deniable.estimation.linear_hashes import HashOperator, LinearHashes
+from deniable.mechanisms.cyclotomy import least_loss
+from deniable.mechanisms.definition import Payloads, float_bound
+from deniable.mechanisms.hash_search import best_base, checked_base, digits_of, hash_channel, ideal_variance, seed_count
+from deniable.mechanisms.public_coins import PublicCoinReports
+from deniable.randomness.bounds import exponential_below
+from deniable.randomness.keystream import Words
+from deniable.summary import Counts, Summary
+
+MAX_COST = 1.0  # a g of ours is refused beyond: over twice the error of the best design
+_INDEX_BITS = 31  # values and seeds are below 2^31
+
+
+class LinearHashing(PublicCoinReports):
+    """What local hashing shares, whichever the seeds: a payload is (place of the seed) g + class."""
+
+    lines: ClassVar[bool] = False  # seeds: all vectors, or one of each line through 0
+
+    @property
+    @abstractmethod
+    def g(self) -> int:
+        """How many classes a hash has: a prime."""
+
+    def _choose_base(self) -> None:
+        """Take the g that was asked for, or the best one."""
+        k = Domain.of(self.domain).k
+        base = self.g
+        if base is None:
+            bound, exact = float_bound(self.epsilon), exponential_below(self.epsilon)
+            found = best_base(k, exact, self.lines)
+            if found is None:
+                raise InvalidArgument("k", f"be smaller for {self.name} at epsilon={self.epsilon:g}; use clh or csr", k)
+            least = least_loss(bound, k) * 4 * bound / (bound - 1) ** 2
+            if ideal_variance(exact, k, found, self.lines) > (1 + MAX_COST) * least:
+                rule = f"suit {self.name} at epsilon={self.epsilon:g}: its error is over {MAX_COST:.0%} more"
+                raise InvalidArgument("k", f"{rule} than the best design's; use grr or ss, or give g", k)
+            base = found
+        object.__setattr__(self, "g", checked_base(k, base, self.lines, self.name))
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"g": self.g, "salt": self.salt}
+
+    @property
+    def classes(self) -> int:
+        return self.g
+
+    @property
+    def digits(self) -> int:
+        """d: how many digits modulo g write an index."""
+        return digits_of(self.k, self.g)
+
+    @property
+    def publics(self) -> int:
+        return seed_count(self.g, self.digits, self.lines)
+
+    def _channel(self) -> PureChannel:
+        return hash_channel(self._levels[0], self.g, self.digits, self.lines)
+
+    @property
+    def loss(self) -> float:
+        """Mean squared error over the asymptotic optimum 4e/(n(e - 1)^2)."""
+        bound = float(exponential_below(self.epsilon))
+        return self.variance(0.0) * (bound - 1) ** 2 / (4 * bound)
+
+    @property
+    def _firsts(self) -> list[int]:
+        """The first place of a seed whose leading digit is digit j, for every j; none where every vector is a seed."""
+        return [seed_count(self.g, j, lines=True) for j in range(self.digits)] if self.lines else []
+
+    def seed(self, public: int) -> int:
+        """The seed at this place, as a number in base g."""
+        leading = [(first, int(self.g**j)) for j, first in enumerate(self._firsts) if first <= public]
+        first, power = leading[-1] if leading else (0, 0)
+        return public - first + power
+
+    def _class_under(self, index: int, public: int) -> int:
+        total, seed = 0, self.seed(public)
+        for _ in range(self.digits):
+            index, digit = divmod(index, self.g)
+            seed, factor = divmod(seed, self.g)
+            total += digit * factor
+        return total % self.g
+
+    @cached_property
+    def _division(self) -> list[int]:
+        """m and r with x div g = (x m) >> r for all x below 2^31 (Granlund and Montgomery 1994, theorem 4.2)."""
+        shift = _INDEX_BITS + (self.g - 1).bit_length()
+        return [-(-(2**shift) // self.g), shift]
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.linear_hashes import hash_or_replace
+
+        t = self.thresholds
+        rejections = t["rejection_class"], t["rejection_public"]
+        bounds, rejected, firsts, division = (
+            np.array(numbers, np.uint64)
+            for numbers in ((self.g, self.publics), rejections, self._firsts, self._division)
+        )
+        again = np.empty(len(indices), np.bool_)
+        numbers = np.uint64(t["truth"]), bounds, rejected, firsts, self.digits, division
+        count = hash_or_replace(indices, words, *numbers, again, out)
+        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+
+    def reconstruction_rate(self) -> Fraction:
+        # (1/k) sum over (a, y) of the largest Pr[a, y | x]: high if some value has the hash y. A seed with a lower
+        # digit reaches all g classes, since all lower digits occur; one with the last digit alone as many as that
+        # digit takes values; and seed 0 only one
+        g, d = self.g, self.digits
+        last = -(-self.k // int(g ** (d - 1)))
+        alone, zero = (1, 0) if self.lines else (g - 1, 1)
+        reached = (self.publics - alone - zero) * g + alone * last + zero
+        high, low = self._levels
+        return (reached * high + (self.symbols - reached) * low) / (self.publics * self.k)
+
+    @cached_property
+    def hashes(self) -> LinearHashes:
+        """The hash functions, for the server's transforms."""
+        return LinearHashes(self.g, self.digits, self.k, self.lines)
+
+    def support_counts(self, summary: Summary) -> Counts:
+        return self.hashes.support(summary.counts)
+
+    def operator(self) -> HashOperator:
+        """The channel as an operator: the summary carries the likelihood."""
+        high, low = (float(level / self.publics) for level in self._levels)
+        return HashOperator(self.hashes, high, low)
+
+
+@dataclass(frozen=True)
+class OptimizedLocalHashing(LinearHashing):
+    """Optimised local hashing, "olh": every vector is a seed, and g the prime near e^epsilon + 1 with the least error.
+
+    Formula: p = E/(E + g - 1) but for rounding, q = 1/g, variance (E + g - 1)^2/((g - 1)(E - 1)^2) at f = 0.
+
+    >>> m = OptimizedLocalHashing(22_000, epsilon=2.0)
+    >>> m.g, m.digits, m.publics, m.report_bits
+    (7, 6, 117649, 3)
+    """
+
+    name: ClassVar[str] = "olh"
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "mle"
+
+    g: int = None  # type: ignore[assignment]  # searched for unless given
+    salt: str = ""
+
+    def __post_init__(self) -> None:
+        self._choose_base()
+        super().__post_init__()
+
+
+@dataclass(frozen=True)
+class BinaryLocalHashing(LinearHashing):
+    """Binary local hashing, "blh": g = 2, so that a report is one bit beside its seed.
+
+    Formula: variance ((E + 1)/(E - 1))^2 at f = 0, but for rounding; serves every k and epsilon.
+
+    >>> BinaryLocalHashing(22_000, epsilon=0.5).report_bits
+    1
+    """
+
+    name: ClassVar[str] = "blh"
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "mle"
+
+    salt: str = ""
+
+    @property
+    def g(self) -> int:
+        return 2
+
+    def __post_init__(self) -> None:
+        checked_base(Domain.of(self.domain).k, 2, self.lines, self.name)
+        super().__post_init__()
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"salt": self.salt}
+
+
+@dataclass(frozen=True)
+class FastLocalHashing(LinearHashing):
+    """Fast local hashing, "flh": few seeds that all users share, one of each line through 0.
+
+    They are the fewest with which all pairs of values collide equally often: (g^d - 1)/(g - 1) of them, and a
+    pair collides with (g^(d-1) - 1)/(g^d - 1), a little less than 1/g.
+
+    >>> m = FastLocalHashing(22_000, epsilon=2.0)
+    >>> m.g, m.publics, m.symbols, m.report_bits
+    (7, 19608, 137256, 3)
+    """
+
+    name: ClassVar[str] = "flh"
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "mle"
+    lines: ClassVar[bool] = True
+
+    g: int = None  # type: ignore[assignment]  # searched for unless given
+    salt: str = ""
+
+    def __post_init__(self) -> None:
+        self._choose_base()
+        super().__post_init__()
