@@ -3,7 +3,8 @@
 Where a summary does not carry the likelihood (subset selection, unary encoding), the reports themselves
 do: Pr[report | value] is, up to a factor that depends on the report alone, `ratio` if the report marks the
 value and 1 if not. The factor does not move the maximum of the likelihood, so it is left out. Reports that mark
-residues of values (modular subset selection) are the same after the values have been folded to residues.
+residues of values (modular subset selection) are the same after the values have been folded to residues. Reports
+that give every value a level (summed histograms) have a factor for each level in place of the one ratio.
 """
 
 from __future__ import annotations
@@ -86,3 +87,31 @@ class ResidueMarkOperator:
     def adjoint_squared(self, scores: Floats) -> Floats:
         pairs = zip(self.cohorts, self.places, strict=True)
         return self.system.tile(np.concatenate([cohort.adjoint_squared(scores[own]) for cohort, own in pairs]))
+
+
+@dataclass(frozen=True, eq=False)
+class LevelOperator:
+    """Rows of n reports that give each of k values a level, as an operator from values to these n reports."""
+
+    rows: npt.NDArray[np.uint8]
+    odds: Floats  # by level: how much likelier it makes the value to be the sender's
+
+    def forward(self, weights: Floats) -> Floats:
+        from deniable.kernels.levels import weigh_levels
+
+        out = np.empty(len(self.rows))
+        weigh_levels(self.rows, self.odds, weights, out)
+        return out
+
+    def adjoint(self, scores: Floats) -> Floats:
+        return self._scored(scores, self.odds)
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        return self._scored(scores, self.odds**2)
+
+    def _scored(self, scores: Floats, table: Floats) -> Floats:
+        from deniable.kernels.levels import score_levels
+
+        out = np.zeros(self.rows.shape[1])
+        score_levels(self.rows, table, scores, out)
+        return out

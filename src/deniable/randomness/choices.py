@@ -6,6 +6,7 @@ depends on its value or on a coin: a method draws what it may need before it loo
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -49,6 +50,10 @@ class Choices:
             # so far `true` compares the lower bits; this bit of U decides, unless it equals the threshold's
             true = true | clear if threshold >> bit & 1 else true & clear
         return true & ((1 << 64 * slices) - 1)
+
+    def level(self, starts: Sequence[int]) -> int:
+        """How many of these sorted numbers a word has reached: the level that begins at the last of them."""
+        return bisect_right(starts, next(self._words))
 
     def below(self, bound: int, rejection: int | None = None) -> int:
         """A uniform integer from 0 to bound - 1."""
