@@ -21,7 +21,7 @@ from deniable.domain import check_text
 from deniable.errors import InvalidArgument, MalformedReport, SimulatedReport
 from deniable.estimation.family import Evidence
 from deniable.estimation.inversion import unbiased
-from deniable.mechanisms.base import PureMechanism
+from deniable.mechanisms.base import Mechanism, PureMechanism
 from deniable.mechanisms.client import as_bytes
 from deniable.mechanisms.definition import Payload
 from deniable.mechanisms.symbols import SymbolReports
@@ -31,7 +31,7 @@ from deniable.reports import Report
 from deniable.summary import Summary
 
 
-class PublicCoinReports(SymbolReports, PureMechanism):
+class PublicCoin(SymbolReports, Mechanism):
     """A payload is y N + a: the public number y and the class a that was sent.
 
     `report_bits` counts the class alone, while `encode` keeps both. Guarantee: largest ratio
@@ -153,6 +153,10 @@ class PublicCoinReports(SymbolReports, PureMechanism):
         if len(data) != (self.report_bits + 7) // 8 or sent >= self.classes:
             raise MalformedReport(f"class must lie from 0 to {self.classes - 1}, got {bytes(data).hex()!r}")
         return Report(self.public_coin(report_id) * self.classes + sent, self.fingerprint)
+
+
+class PublicCoinReports(PublicCoin, PureMechanism):
+    """The same where every pair of values shares a class equally often, so that the channel is pure."""
 
     def _evidence(self, summary: Summary) -> Evidence:
         tails = self.tails(summary)  # one transform serves both

@@ -1,0 +1,122 @@
+"""Channels made of Hadamard matrices, one a block: everything linear is one fast Walsh-Hadamard transform a block.
+
+Value x is number x div h of block x mod h, and has the column first + x div h of its block's matrix, whose entry at
+(u, c) is +1 if u & c has an even number of ones and -1 if odd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[Any]  # float64 or int64; whole numbers stay exact
+
+
+@dataclass(frozen=True)
+class HadamardBlocks:
+    """h blocks of matrices with `length` columns, the first value of a block in column `first`."""
+
+    blocks: int
+    length: int
+    values: int
+    first: int
+
+    @property
+    def _columns(self) -> slice:
+        """Those that have a value; in the last blocks one less."""
+        return slice(self.first, self.first - (-self.values // self.blocks))
+
+    def deal(self, weights: Floats) -> Floats:
+        """Numbers of the values at their block and column, zeros elsewhere."""
+        columns = self._columns
+        dealt = np.zeros((columns.stop - columns.start) * self.blocks)
+        dealt[: self.values] = weights
+        rows = np.zeros((self.blocks, self.length))
+        rows[:, columns] = dealt.reshape(-1, self.blocks).T
+        return rows
+
+    def read(self, rows: Numbers) -> Numbers:
+        """The numbers at the block and column of each value."""
+        return np.ascontiguousarray(rows[:, self._columns].T).reshape(-1)[: self.values]
+
+    def of_block(self, numbers: Numbers) -> Numbers:
+        """A number of each block, for all its values."""
+        return np.resize(numbers, self.values)  # again and again: block x mod h
+
+    def signed(self, rows: Numbers) -> Numbers:
+        """sum over u of +-rows[block, u], for every value. The rows are overwritten."""
+        from deniable.kernels.hadamard import transform
+
+        transform(rows)
+        return self.read(rows)
+
+
+@dataclass(frozen=True)
+class ParityOperator:
+    """Reports (B, u), the cells B b + u: `high` for those that have the sign + with a value of block B, `low` else.
+
+    Column 0 must have no value: all its signs are +.
+    """
+
+    matrices: HadamardBlocks
+    high: float
+    low: float
+
+    def forward(self, weights: Floats) -> Floats:
+        from deniable.kernels.hadamard import transform
+
+        rows = self.matrices.deal(weights)
+        rows[:, 0] = rows.sum(axis=1)
+        transform(rows)  # sum of weight (1 + sign): twice what has the sign +
+        return np.asarray(self.low * weights.sum() + (self.high - self.low) / 2 * rows.reshape(-1))
+
+    def adjoint(self, scores: Floats) -> Floats:
+        rows = scores.reshape(self.matrices.blocks, self.matrices.length).copy()
+        totals = self.matrices.of_block(rows.sum(axis=1))
+        twice = totals + self.matrices.signed(rows)
+        return np.asarray(self.low * scores.sum() + (self.high - self.low) / 2 * twice)
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        # entries are high or low, and c^2 = (high + low) c - high low for both
+        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+
+@dataclass(frozen=True)
+class SignOperator:
+    """Reports (r, B, sign), the cells ((r - 1) h + B) 2 + sign, for rows r from 1 on.
+
+    `high` where block and sign are the value's in that row, `low` else.
+    """
+
+    matrices: HadamardBlocks
+    high: float
+    low: float
+
+    def forward(self, weights: Floats) -> Floats:
+        from deniable.kernels.hadamard import transform
+
+        rows = self.matrices.deal(weights)
+        transform(rows)
+        totals, signed = rows[:, :1].T, rows[:, 1:].T
+        twice = np.stack([totals + signed, totals - signed], axis=-1)
+        return np.asarray(self.low * weights.sum() + (self.high - self.low) / 2 * twice.reshape(-1))
+
+    def adjoint(self, scores: Floats) -> Floats:
+        cells = by_row(scores, self.matrices)
+        rows = np.empty((self.matrices.blocks, self.matrices.length))
+        rows[:, 0] = cells.sum(axis=(0, 2))
+        rows[:, 1:] = (cells[:, :, 0] - cells[:, :, 1]).T
+        twice = self.matrices.signed(rows)
+        return np.asarray(self.low * scores.sum() + (self.high - self.low) / 2 * twice)
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+
+def by_row(cells: Numbers, matrices: HadamardBlocks) -> Numbers:
+    """Cells of (r, B, sign) as an array with these axes."""
+    return cells.reshape(matrices.length - 1, matrices.blocks, 2)
