@@ -1,4 +1,4 @@
-"""Which prime g serves linear hashing best: by the exact variance, among primes near e^epsilon + 1."""
+"""The arithmetic of linear hashing, and which prime g serves it best: by the exact variance, near e^epsilon + 1."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from deniable.mechanisms.symbols import MAX_SYMBOLS
 from deniable.validate import whole
 
 _NEARBY = 6  # primes looked at on either side
+_INDEX_BITS = 31  # values and seeds are below 2^31
 
 
 def digits_of(k: int, base: int) -> int:
@@ -21,6 +22,15 @@ def digits_of(k: int, base: int) -> int:
     while base**digits < k:
         digits += 1
     return digits
+
+
+def division(base: int) -> tuple[int, int]:
+    """m and r with x div g = (x m) >> r for all x below 2^31, and products below 2^64.
+
+    Reference: Granlund and Montgomery 1994, "Division by invariant integers using multiplication", theorem 4.2.
+    """
+    shift = _INDEX_BITS + (base - 1).bit_length()
+    return -(-(2**shift) // base), shift
 
 
 def seed_count(base: int, digits: int, lines: bool) -> int:

@@ -24,14 +24,23 @@ from deniable.estimation.channel import PureChannel
 from deniable.estimation.linear_hashes import HashOperator, LinearHashes
 from deniable.mechanisms.cyclotomy import least_loss
 from deniable.mechanisms.definition import Payloads, float_bound
-from deniable.mechanisms.hash_search import best_base, checked_base, digits_of, hash_channel, ideal_variance, seed_count
+from deniable.mechanisms.hash_search import (
+    best_base,
+    checked_base,
+    digits_of,
+    division,
+    fits,
+    hash_channel,
+    ideal_variance,
+    seed_count,
+)
 from deniable.mechanisms.public_coins import PublicCoinReports
+from deniable.mechanisms.symbols import MAX_SYMBOLS
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.keystream import Words
 from deniable.summary import Counts, Summary
 
 MAX_COST = 1.0  # a g of ours is refused beyond: over twice the error of the best design
-_INDEX_BITS = 31  # values and seeds are below 2^31
 
 
 class LinearHashing(PublicCoinReports):
@@ -104,23 +113,17 @@ class LinearHashing(PublicCoinReports):
             total += digit * factor
         return total % self.g
 
-    @cached_property
-    def _division(self) -> list[int]:
-        """m and r with x div g = (x m) >> r for all x below 2^31 (Granlund and Montgomery 1994, theorem 4.2)."""
-        shift = _INDEX_BITS + (self.g - 1).bit_length()
-        return [-(-(2**shift) // self.g), shift]
-
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.linear_hashes import hash_or_replace
 
         t = self.thresholds
         rejections = t["rejection_class"], t["rejection_public"]
-        bounds, rejected, firsts, division = (
+        bounds, rejected, firsts, by_base = (
             np.array(numbers, np.uint64)
-            for numbers in ((self.g, self.publics), rejections, self._firsts, self._division)
+            for numbers in ((self.g, self.publics), rejections, self._firsts, division(self.g))
         )
         again = np.empty(len(indices), np.bool_)
-        numbers = np.uint64(t["truth"]), bounds, rejected, firsts, self.digits, division
+        numbers = np.uint64(t["truth"]), bounds, rejected, firsts, self.digits, by_base
         count = hash_or_replace(indices, words, *numbers, again, out)
         return np.flatnonzero(again) if count else np.empty(0, np.int64)
 
@@ -193,7 +196,9 @@ class BinaryLocalHashing(LinearHashing):
         return 2
 
     def __post_init__(self) -> None:
-        checked_base(Domain.of(self.domain).k, 2, self.lines, self.name)
+        k = Domain.of(self.domain).k
+        if not fits(k, 2, self.lines):
+            raise InvalidArgument("k", f"be at most {MAX_SYMBOLS // 2} for {self.name}; use grr or csr", k)
         super().__post_init__()
 
     def _parameters(self) -> dict[str, Any]:

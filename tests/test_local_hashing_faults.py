@@ -1,0 +1,174 @@
+"""The kernels of local hashing against their slow twins, and faults planted in it that the contract must catch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deniable as dn
+from deniable.estimation.channel import PureChannel
+from deniable.estimation.linear_hashes import LinearHashes
+from deniable.kernels.linear_hashes import fold, hash_or_replace, unfold
+from deniable.mechanisms.hash_search import division, hash_channel
+from tests import contract, naive_hashes
+
+SEED = 77
+SIZES = st.sampled_from([(2, 1), (2, 4), (2, 9), (3, 1), (3, 2), (3, 5), (5, 3), (7, 2), (31, 2), (127, 1), (2039, 1)])
+
+
+@pytest.mark.twin
+@given(SIZES, st.booleans(), st.integers(0, 2**64 - 1), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_hashing_equals_its_slow_twin(size: tuple[int, int], lines: bool, truth: int, seed: int) -> None:
+    (base, count), rng = size, np.random.default_rng(seed)
+    k = max(2, base**count)
+    m = (dn.FastLocalHashing if lines else dn.OptimizedLocalHashing)(k, 1.0, base)
+    known = naive_hashes.seeds(base, count, lines)
+    values = rng.integers(0, k, 8)
+    drawn = rng.integers(0, 2**64, 3 * len(values), dtype=np.uint64)
+    drawn[rng.random(len(drawn)) < 0.1] = rng.choice(np.array([0, 1, 2**63, 2**64 - 1], np.uint64))
+    rejections = rng.choice(np.array([0, 5, 2**61], np.uint64), 2)
+    out, again = np.empty(len(values), np.uint32), np.empty(len(values), np.bool_)
+    firsts, by_base = np.array(m._firsts, np.uint64), np.array(division(base), np.uint64)
+    bounds = np.array([base, len(known)], np.uint64)
+    found = hash_or_replace(values, drawn, np.uint64(truth), bounds, rejections, firsts, m.digits, by_base, again, out)
+    rejected = rejections.tolist()
+    wanted = naive_hashes.hash_or_replace(values.tolist(), drawn.tolist(), truth, base, rejected, count, known)
+    assert (out.tolist(), again.tolist()) == wanted
+    assert found == sum(wanted[1])
+
+
+@pytest.mark.twin
+@pytest.mark.parametrize(("base", "count"), [(2, 3), (3, 1), (3, 3), (5, 2), (7, 2)])
+def test_folding_equals_its_slow_twin(base: int, count: int) -> None:
+    hashes, rng = LinearHashes(base, count, base**count, lines=False), np.random.default_rng(SEED)
+    lines = (base**count - 1) // (base - 1)
+    counts, sums = rng.integers(0, 100, (base**count, base)), rng.integers(0, 100, (lines, base))
+    folded, unfolded = np.zeros_like(sums), np.zeros_like(counts)
+    fold(counts, hashes.line_cells, hashes._inverses, folded)
+    unfold(sums, hashes.line_cells, hashes._inverses, unfolded)
+    assert folded.tolist() == naive_hashes.fold(counts.tolist(), base, count)
+    assert unfolded.tolist() == naive_hashes.unfold(sums.tolist(), base, count)
+
+
+@given(st.integers(2, 2**31 - 1), st.integers(0, 2**31 - 1))
+@settings(max_examples=500, deadline=None)
+def test_division_by_multiplication_is_exact(base: int, number: int) -> None:
+    multiplier, shift = division(base)
+    for x in (number, number // base * base, number // base * base - 1, 2**31 - 1):
+        x = max(x, 0)
+        assert x * multiplier < 2**64
+        assert (x * multiplier) >> shift == x // base
+
+
+# Planted faults ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ThresholdTooHigh(dn.OptimizedLocalHashing):
+    """One step more truth than epsilon allows."""
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        found = super()._thresholds(bound, modulus)
+        return {**found, "truth": found["truth"] + 1}
+
+
+@dataclass(frozen=True)
+class NoRejection(dn.OptimizedLocalHashing):
+    """Takes every word for a seed, so that some seeds are likelier than others."""
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        return {**super()._thresholds(bound, modulus), "rejection_public": 0}
+
+
+@dataclass(frozen=True)
+class WordsDependOnCoin(dn.OptimizedLocalHashing):
+    """Draws the uniform class only if it is needed."""
+
+    def randomize_one(self, index: int, choices: Any) -> int:
+        t = self.thresholds
+        truthful = choices.coin(t["truth"])
+        replacement = 0 if truthful else choices.below(self.g, t["rejection_class"])
+        return self._payload_of(index, truthful, replacement, choices.below(self.publics, t["rejection_public"]))
+
+
+@dataclass(frozen=True)
+class SeedReadFromTheOtherEnd(dn.OptimizedLocalHashing):
+    """Pairs the first digit of the value with the last one of the seed, on one of the two paths."""
+
+    def _class_under(self, index: int, public: int) -> int:
+        digits = naive_hashes.digits(self.seed(public), self.g, self.digits)[::-1]
+        return super()._class_under(index, sum(digit * self.g**place for place, digit in enumerate(digits)))
+
+
+@dataclass(frozen=True)
+class SeedMustNotBeZero(dn.OptimizedLocalHashing):
+    """Draws another seed in place of 0, and keeps q = 1/g."""
+
+    def _class_under(self, index: int, public: int) -> int:
+        return super()._class_under(index, public or 1)
+
+
+@dataclass(frozen=True)
+class IdealEstimator(dn.OptimizedLocalHashing):
+    """Estimates with the p of e^epsilon instead of that of the integers that run."""
+
+    def _channel(self) -> PureChannel:
+        e = Fraction(math.exp(self.epsilon))
+        return hash_channel(e / (e + self.g - 1), self.g, self.digits, self.lines)
+
+
+@dataclass(frozen=True)
+class CollisionsOfAnIdealHash(dn.FastLocalHashing):
+    """Takes 1/g for the few seeds of lines, which have no 0 among them."""
+
+    def _channel(self) -> PureChannel:
+        return PureChannel(super()._channel().p, Fraction(1, self.g))
+
+
+@dataclass(frozen=True)
+class ZeroSeedNotCounted(dn.OptimizedLocalHashing):
+    """Leaves reports of seed 0 out of the sums."""
+
+    def support_counts(self, summary: Any) -> Any:
+        return super().support_counts(summary) - summary.counts[0]
+
+
+@dataclass(frozen=True)
+class ClassesMirrored(dn.OptimizedLocalHashing):
+    """Takes class -y for y in the decoder."""
+
+    def support_counts(self, summary: Any) -> Any:
+        rows = summary.counts.reshape(-1, self.g)
+        return self.hashes.support(rows[:, -np.arange(self.g) % self.g].reshape(-1))
+
+
+FAULTS: list[tuple[type[Any], Callable[[Any], None]]] = [
+    (ThresholdTooHigh, contract.check_largest_ratio_is_within_epsilon),
+    (NoRejection, lambda m: contract.check_kernel_makes_the_channel(m, 5)),
+    (WordsDependOnCoin, lambda m: contract.check_plain_path_makes_the_channel(m, 4)),
+    (SeedReadFromTheOtherEnd, lambda m: contract.check_batch_equals_one_by_one(m, SEED)),
+    (SeedReadFromTheOtherEnd, lambda m: contract.check_kernel_makes_the_channel(m, 5)),
+    (SeedMustNotBeZero, lambda m: contract.check_kernel_makes_the_channel(m, 5)),
+    (SeedMustNotBeZero, contract.check_unbiased_and_variance),
+    (IdealEstimator, lambda m: contract.check_unbiased_and_variance(contract.coarse(m, 7))),
+    (CollisionsOfAnIdealHash, contract.check_unbiased_and_variance),
+    (ZeroSeedNotCounted, contract.check_unbiased_and_variance),
+    (ClassesMirrored, contract.check_unbiased_and_variance),
+    (ClassesMirrored, lambda m: contract.check_summary_counts_every_report(m, SEED)),
+]
+
+
+@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda item: getattr(item, "__name__", "check"))
+def test_a_planted_fault_is_caught(fault: type[Any], check: Callable[[Any], None]) -> None:
+    check(fault.__mro__[1](9, 1.0, 3))
+    with pytest.raises(AssertionError):
+        check(fault(9, 1.0, 3))
