@@ -3,6 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from deniable._version import __version__
+from deniable.debias.answer import Answer, UnreliableAnswer
+from deniable.debias.discrete_laplace import DiscreteLaplace
+from deniable.debias.operator import debias
+from deniable.debias.release import Release
 from deniable.domain import Domain
 from deniable.errors import (
     CountOverflow,
@@ -40,6 +44,7 @@ if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
     from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
 
 __all__ = [
+    "Answer",
     "BlockDesign",
     "Comparison",
     "Costs",
@@ -47,6 +52,7 @@ __all__ = [
     "CyclotomicLocalHashing",
     "CyclotomicSubsetResponse",
     "DeniableError",
+    "DiscreteLaplace",
     "Domain",
     "EmptySummary",
     "Estimate",
@@ -62,6 +68,7 @@ __all__ = [
     "OptimizedUnaryEncoding",
     "ProjectiveGeometryResponse",
     "RandomizedResponse",
+    "Release",
     "Report",
     "Reports",
     "Row",
@@ -71,10 +78,12 @@ __all__ = [
     "SubsetSelection",
     "Summary",
     "SymmetricUnaryEncoding",
+    "UnreliableAnswer",
     "UnsupportedVersion",
     "ValueOutsideDomain",
     "__version__",
     "compare",
+    "debias",
     "from_spec",
     "mechanism",
     "mechanisms",

@@ -25,6 +25,35 @@ def exponential_below(epsilon: float) -> Fraction:
         bits *= 2
 
 
+def negative_exponential_above(epsilon: float, divisor: int) -> Fraction:
+    """ceil(2^128 e^(-epsilon/divisor)) / 2^128, which is at least e^(-epsilon/divisor) with certainty."""
+    import flint
+
+    bits = 256
+    while True:
+        with _PRECISION, flint.ctx.workprec(bits):
+            ball = (-flint.arb(epsilon) / divisor).exp() * 2**128
+            number = ball.ceil().unique_fmpz()
+        if number is not None:
+            return Fraction(int(number), 2**128)
+        bits *= 2
+
+
+def digits_below(base: Fraction, exponent: int, odds: bool, bits: int) -> int:
+    """floor(2^bits p) for p = base^exponent or, with `odds`, p = base^exponent/(1 + base^exponent)."""
+    import flint
+
+    precision = bits + 128
+    while True:
+        with _PRECISION, flint.ctx.workprec(precision):
+            power = flint.arb(flint.fmpq(base.numerator, base.denominator)) ** exponent
+            ball = (power / (1 + power) if odds else power) * flint.arb(2) ** bits
+            number = ball.floor().unique_fmpz()
+        if number is not None:
+            return int(number)
+        precision *= 2
+
+
 def power_below(base: Fraction, exponent: int) -> Fraction:
     """base^exponent for a base from 0 to 1, rounded down by less than 2^-190."""
     import flint

@@ -1,0 +1,120 @@
+"""What the errors of the naive and the unbiased answer would be if the noisy counts were the true ones.
+
+Expectations over the noise are exact sums, cut where the noise is less likely than 2^-60 or so.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.debias.answer import Moments, plain
+from deniable.debias.counts import Array, fits_floats
+from deniable.debias.function import Function
+from deniable.debias.growth import Growth
+from deniable.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from deniable.debias.discrete_laplace import DiscreteLaplace
+
+Floats = npt.NDArray[np.float64]
+
+_TABLE = 2**22  # values of f kept at once
+_EVALUATIONS = 2**26
+_TAIL = 45.0  # e^-45 = 2^-65
+
+
+def reach(noise: DiscreteLaplace, growth: float = 0.0) -> int:
+    """How far the noise is followed, for functions that grow like e^(growth |y|)."""
+    return math.ceil(_TAIL / max(noise.rate - growth, 1e-3 * noise.rate)) + 2
+
+
+def smoothed(table: Array, q: float) -> Floats:
+    """E[f(x + Z)] at every place of a table, as if f were zero outside it.
+
+    Two passes: s_t = f_t + q s_(t-1) sums the noise of one sign.
+    """
+    from scipy.signal import lfilter
+
+    upward = lfilter([1.0], [1.0, -q], table)
+    downward = lfilter([1.0], [1.0, -q], table[::-1])[::-1]
+    return np.asarray((1 - q) / (1 + q) * (upward + downward - table))
+
+
+def moments_of(
+    function: Function, noise: DiscreteLaplace, values: Array, reduce: str, axis: int | None, growth: Growth
+) -> Moments:
+    """Bias, variances and covariance of the two answers, summed or averaged as the answer is."""
+    if 2 * growth.rate >= noise.rate:
+        shape = values.shape if reduce == "none" else values.sum(axis=axis).shape
+        endless = plain(np.full(shape, np.inf))
+        return Moments(endless, endless, endless, endless)
+    far = reach(noise, 2 * growth.rate)
+    if not fits_floats(values):
+        raise InvalidArgument("best", "be unbiased for counts beyond 2^53", "another")
+    low, high = int(values.min()), int(values.max())
+    if high - low + 2 * far + 3 <= _TABLE:
+        table = _table(function, noise, low, high, far)
+        each = [part[values - low] for part in table]
+        scale = 1.0
+    else:
+        each, scale = _windows(function, noise, values, far, sample=reduce != "none" and axis is None)
+    if reduce == "none":
+        return Moments(*(plain(part) for part in each))
+    many = (values.size if axis is None else values.shape[axis]) if reduce == "mean" else 1
+    sums = [part.sum(axis=axis) * scale for part in each]
+    return Moments(plain(sums[0] / many), *(plain(part / many**2) for part in sums[1:]))
+
+
+def _table(function: Function, noise: DiscreteLaplace, low: int, high: int, far: int) -> list[Floats]:
+    """The four moments at every whole number from low to high."""
+    wide = np.asarray(function(np.arange(low - far - 1, high + far + 2)), np.float64)
+    wide = np.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0)  # far out, where the noise all but never goes
+    inner = wide[1:-1]
+    unbiased = inner - float(noise.a) * (wide[2:] - 2 * inner + wide[:-2])
+    moments = _moments(inner, unbiased, float(noise.q))
+    return [part[far : far + high - low + 1] for part in moments]
+
+
+def _moments(f: Floats, unbiased: Floats, q: float) -> list[Floats]:
+    # centred on the middle of f, which no moment notices and rounding does
+    mean = smoothed(f, q)
+    variance = smoothed(unbiased**2, q) - f**2
+    naive = smoothed(f**2, q) - mean**2
+    both = smoothed(f * unbiased, q) - mean * f
+    return [mean - f, np.maximum(naive, 0.0), np.maximum(variance, 0.0), both]
+
+
+def _windows(
+    function: Function, noise: DiscreteLaplace, values: Array, far: int, sample: bool
+) -> tuple[list[Floats], float]:
+    """The four moments at every count by its own window; of an even sample of the sorted counts if they are many."""
+    flat, scale = values.reshape(-1), 1.0
+    most = max(1, _EVALUATIONS // (2 * far + 1))
+    if flat.size > most and sample:
+        chosen = np.sort(flat)[np.linspace(0, flat.size - 1, most).astype(np.int64)]
+        flat, scale = chosen, flat.size / most
+    elif np.unique(flat).size > most:
+        raise InvalidArgument("best", "be unbiased for so many and so different counts", "another")
+    distinct, places = np.unique(flat, return_inverse=True)
+    q, a = float(noise.q), float(noise.a)
+    steps = np.arange(-far, far + 1)
+    weights = (1 - q) / (1 + q) * q ** np.abs(steps)
+    out = np.empty((4, len(distinct)))
+    for i, value in enumerate(distinct.tolist()):
+        wide = np.nan_to_num(np.asarray(function(np.arange(value - far - 1, value + far + 2)), np.float64), nan=0.0)
+        here = wide[far + 1]
+        f = wide[1:-1] - here  # centred: no moment changes
+        unbiased = f - a * (wide[2:] - 2 * wide[1:-1] + wide[:-2])
+        mean = float(weights @ f)
+        out[:, i] = (
+            mean,
+            max(0.0, float(weights @ (f - mean) ** 2)),
+            float(weights @ unbiased**2),
+            float(weights @ ((f - mean) * unbiased)),
+        )
+    shape = values.shape if scale == 1.0 and flat.size == values.size else flat.shape
+    return [part[places].reshape(shape) for part in out], scale

@@ -1,0 +1,123 @@
+"""The operator at many counts: the unbiased value, its variance and the naive value of each, then their sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.debias.counts import Array, fits_floats
+from deniable.debias.function import Function
+
+if TYPE_CHECKING:
+    from deniable.debias.discrete_laplace import DiscreteLaplace
+
+Floats = npt.NDArray[np.float64]
+
+_CHUNK = 2**14  # counts at a time: they stay in the processor's cache
+
+
+class Terms(NamedTuple):
+    """At every count: the unbiased answer, an unbiased estimate of its variance, and f itself."""
+
+    value: Floats
+    variance: Floats
+    naive: Floats
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The terms, or their sum or mean, and the same of |f|: for rounding, and for what the answer can be."""
+
+    terms: Terms
+    size: float
+
+
+def terms_at(function: Function, noise: DiscreteLaplace, values: Array) -> Terms:
+    """The operator at these noisy counts, one by one; exact before rounding if the counts are Python integers."""
+    a: Any = float(noise.a)
+    if fits_floats(values):
+        down, here, up = function.around(values.astype(np.float64))
+    else:
+        down, here, up = function.around(values.astype(object))
+        exact = all(isinstance(value, (int, Fraction)) for part in (here, up, down) for value in part.flat)
+        a = noise.a if exact else a
+    with np.errstate(all="ignore"):
+        up, down = up - here, down - here
+        second = up + down
+        # f - a D;  a^2 D^2 + a (f(y+1) - f(y))^2 + a (f(y-1) - f(y))^2, where D is the second difference
+        up *= up
+        down *= down
+        up += down
+        up *= a
+        second *= a
+        value = here - second
+        second *= second
+        second += up
+    if here.dtype == np.float64 and not np.isfinite(value).all():
+        for step in (0, 1, -1):
+            function.at(values + step)  # says where f is not finite
+    return Terms(*(np.asarray(part, np.float64) for part in (value, second, here)))
+
+
+def reduced(function: Function, noise: DiscreteLaplace, values: Array, reduce: str, axis: int | None) -> Reduced:
+    """The operator at every count, then nothing, or the sum or mean of all or along an axis."""
+    if reduce != "none" and axis is None:
+        sums, size = _total(function, noise, values.reshape(-1))
+        many = values.size
+    else:
+        each = _each(function, noise, values)
+        if reduce == "none":
+            return Reduced(each, max(float(each.naive.max()), -float(each.naive.min())))
+        sums = Terms(*(part.sum(axis=axis) for part in each))
+        size = float(np.abs(each.naive).sum(axis=axis).max())
+        many = values.size // sums.naive.size
+    if reduce == "sum":
+        return Reduced(sums, size)
+    return Reduced(Terms(sums.value / many, sums.variance / many**2, sums.naive / many), size / many)
+
+
+def _total(function: Function, noise: DiscreteLaplace, flat: Array) -> tuple[Terms, float]:
+    """The sums of the terms, and of |f|."""
+    least = _dense_from(flat)
+    if least is not None:
+        counts = np.bincount(flat - least)
+        table = terms_at(function, noise, np.arange(least, least + len(counts)))
+        return Terms(*(np.asarray(counts @ part) for part in table)), float(counts @ np.abs(table.naive))
+    parts = []
+    for chunk in _chunks(flat):
+        terms = terms_at(function, noise, chunk)
+        parts.append((*(float(part.sum()) for part in terms), float(np.abs(terms.naive).sum())))
+    *sums, size = (math.fsum(column) for column in zip(*parts, strict=True))
+    return Terms(*map(np.asarray, sums)), size
+
+
+def _each(function: Function, noise: DiscreteLaplace, values: Array) -> Terms:
+    flat = values.reshape(-1)
+    least = _dense_from(flat)
+    if least is not None:
+        table = terms_at(function, noise, np.arange(least, int(flat.max()) + 1))
+        places = flat - least
+        return Terms(*(part.take(places).reshape(values.shape) for part in table))
+    out = Terms(*(np.empty(flat.size) for _ in Terms._fields))
+    for start, chunk in zip(range(0, flat.size, _CHUNK), _chunks(flat), strict=True):
+        for whole, part in zip(out, terms_at(function, noise, chunk), strict=True):
+            whole[start : start + len(chunk)] = part
+    return Terms(*(part.reshape(values.shape) for part in out))
+
+
+def _chunks(flat: Array) -> Iterator[Array]:
+    return (flat[start : start + _CHUNK] for start in range(0, flat.size, _CHUNK))
+
+
+def _dense_from(flat: Array) -> int | None:
+    """The least count, if a table of f from there to the largest costs less than half as much as f of every count."""
+    if not fits_floats(flat):
+        return None
+    least = int(flat.min())
+    return least if int(flat.max()) - least + 3 <= flat.size // 2 else None
