@@ -114,6 +114,27 @@ def multi_freq_ss_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
     return lambda: SS_Aggregator_MI(reports, k, epsilon)  # counting comes with an estimate
 
 
+def pure_ldp_olh_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer
+
+    client = LHClient(epsilon, k, use_olh=True)
+    reports = [client.privatise(value) for value in (arrays["values"] + 1).tolist()]  # its values start at 1
+
+    def work() -> None:
+        server = LHServer(epsilon, k, use_olh=True)
+        for report in reports:
+            server.aggregate(report)
+
+    return work
+
+
+def multi_freq_olh_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Aggregator_MI, LH_Client
+
+    reports = [LH_Client(value, k, epsilon) for value in arrays["values"].tolist()]
+    return lambda: LH_Aggregator_MI(reports, k, epsilon)  # counting comes with an estimate
+
+
 def pure_ldp_simplex(arrays: Arrays) -> Job:
     from pure_ldp.core.prob_simplex import project_probability_simplex
 
@@ -127,6 +148,7 @@ JOBS: dict[str, dict[str, Work]] = {
     "oue aggregate": {"pure-ldp": pure_ldp_oue_aggregate, "multi-freq-ldpy": multi_freq_oue_aggregate},
     "ss privatize": {"multi-freq-ldpy": multi_freq_ss_privatize},
     "ss aggregate": {"multi-freq-ldpy": multi_freq_ss_aggregate},
+    "olh aggregate": {"pure-ldp": pure_ldp_olh_aggregate, "multi-freq-ldpy": multi_freq_olh_aggregate},
     "simplex projection": {"pure-ldp": pure_ldp_simplex},
 }
 
