@@ -100,6 +100,35 @@ def multi_freq_oue_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
     return lambda: UE_Aggregator_MI(reports, epsilon, True)  # counting comes with an estimate
 
 
+def pure_ldp_he_privatize(arrays: Arrays, k: int, epsilon: float) -> Job:
+    from pure_ldp.frequency_oracles.histogram_encoding import HEClient
+
+    client = HEClient(epsilon, k)
+    values = (arrays["values"] + 1).tolist()  # its values start at 1
+    return lambda: [client.privatise(value) for value in values]
+
+
+def pure_ldp_she_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
+    return _pure_ldp_he_aggregate(arrays, k, epsilon, threshold=False)
+
+
+def pure_ldp_the_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
+    return _pure_ldp_he_aggregate(arrays, k, epsilon, threshold=True)
+
+
+def _pure_ldp_he_aggregate(arrays: Arrays, k: int, epsilon: float, threshold: bool) -> Job:
+    from pure_ldp.frequency_oracles.histogram_encoding import HEServer
+
+    reports = list(arrays["reports"])
+
+    def work() -> None:
+        server = HEServer(epsilon, k, use_the=threshold)
+        for report in reports:  # it writes bits into them, which takes as long the second time
+            server.aggregate(report)
+
+    return work
+
+
 def multi_freq_ss_privatize(arrays: Arrays, k: int, epsilon: float) -> Job:
     from multi_freq_ldpy.pure_frequency_oracles.SS import SS_Client
 
@@ -146,6 +175,9 @@ JOBS: dict[str, dict[str, Work]] = {
     "grr aggregate": {"pure-ldp": pure_ldp_grr_aggregate, "multi-freq-ldpy": multi_freq_grr_aggregate},
     "oue privatize": {"pure-ldp": pure_ldp_oue_privatize, "multi-freq-ldpy": multi_freq_oue_privatize},
     "oue aggregate": {"pure-ldp": pure_ldp_oue_aggregate, "multi-freq-ldpy": multi_freq_oue_aggregate},
+    "he privatize": {"pure-ldp": pure_ldp_he_privatize},
+    "she aggregate": {"pure-ldp": pure_ldp_she_aggregate},
+    "the aggregate": {"pure-ldp": pure_ldp_the_aggregate},
     "ss privatize": {"multi-freq-ldpy": multi_freq_ss_privatize},
     "ss aggregate": {"multi-freq-ldpy": multi_freq_ss_aggregate},
     "olh aggregate": {"pure-ldp": pure_ldp_olh_aggregate, "multi-freq-ldpy": multi_freq_olh_aggregate},

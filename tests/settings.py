@@ -20,6 +20,14 @@ _PART_OF_A_FAMILY = {"modulus": 7, "classes": 3, "chosen": [0], "zero": False, "
 SMALL: dict[str, list[dict[str, Any]]] = {
     "oue": [{"k": k, "epsilon": epsilon} for k, epsilon in ((2, 0.5), (2, 1.0), (3, 1.0), (3, 3.0), (4, 3.0))],
     "sue": [{"k": k, "epsilon": epsilon} for k, epsilon in ((2, 1.0), (2, 3.0), (3, 2.0), (3, 3.0), (4, 3.0))],
+    "the": [{"k": k, "epsilon": epsilon} for k, epsilon in ((2, 1.0), (2, 3.0), (3, 2.0), (3, 3.0), (4, 3.0))],
+    "she": [
+        {"k": 2, "epsilon": 0.5, "reach": 1},
+        {"k": 2, "epsilon": 1.0, "reach": 2},
+        {"k": 2, "epsilon": 3.0, "reach": 1},
+        {"k": 3, "epsilon": 1.0, "reach": 0},
+        {"k": 4, "epsilon": 3.0, "reach": 0},
+    ],
     "design": [
         {"k": 3, "epsilon": 1.0, "blocks": [[0], [1], [2]]},
         {"k": 4, "epsilon": 0.5, "blocks": complete_design(4, 2)},
@@ -79,14 +87,18 @@ SMALL: dict[str, list[dict[str, Any]]] = {
 
 # A domain of some hundred values, where that of 500 does not suit.
 LARGE: dict[str, Callable[[], dict[str, Any]]] = {
+    "she": lambda: {"k": 60, "epsilon": 3.0},
     "design": lambda: {"k": 381, "epsilon": 3.0, "blocks": projective_plane(19)},
 }
+
+# What else a mechanism is made with where every report of domains of a few values is tried, so that there are few.
+GRID: dict[str, dict[str, Any]] = {"she": {"reach": 1}}
 
 # Bits of a payload that are public, so that they are known from elsewhere and `report_bits` does not count them.
 PUBLIC_BITS: dict[str, Callable[[Any], int]] = {"clh": lambda m: (m.modulus - 1).bit_length()}
 
 # The largest domain of which every report is tried, where there are more of them than values.
-LARGEST = {"oue": 8, "sue": 8}
+LARGEST = {"oue": 8, "she": 5, "sue": 8, "the": 8}
 
 
 def _sliced_words(m: Mechanism, bits: int) -> np.ndarray:
@@ -100,18 +112,21 @@ def _sliced_words(m: Mechanism, bits: int) -> np.ndarray:
 
 
 # All words of one report, where the plain grid of every_word is not it: (mechanism, bits) -> rows of words.
-WORDS: dict[str, Callable[[Mechanism, int], np.ndarray]] = {"oue": _sliced_words, "sue": _sliced_words}
+WORDS: dict[str, Callable[[Mechanism, int], np.ndarray]] = dict.fromkeys(("oue", "sue", "the"), _sliced_words)
 
 # Reports of different kinds, where a draw is rejected more often in one kind than in another: payload -> kind.
 KINDS: dict[str, Callable[[Any], object]] = {"mss": lambda payload: payload[0]}
 
 # How many independent draws a report makes, where that is not one a word; at most so many bits are tried in all.
-DRAWS: dict[str, Callable[[Mechanism], int]] = {"oue": lambda m: m.k + 1, "sue": lambda m: m.k + 1}
+DRAWS: dict[str, Callable[[Mechanism], int]] = {
+    **{name: lambda m: m.k + 1 for name in ("oue", "sue", "the")},
+    "she": lambda m: m.k,
+}
 _MOST_BITS = 17
 
 
 # Mechanisms for any k and epsilon of the contract's grid; the others refuse some, with the reason.
-SERVES_ALL = ("grr", "mss", "oue", "ss", "sue")
+SERVES_ALL = ("grr", "mss", "oue", "she", "ss", "sue", "the")
 
 
 def small_settings() -> list[tuple[str, dict[str, Any]]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,10 +19,10 @@ SIZES = [2, 3, 5, 8, 12]
 ENUMERATED = [(name, k) for name in dn.mechanisms() for k in SIZES if k <= settings.LARGEST.get(name, max(SIZES))]
 
 
-def made(name: str, k: int, epsilon: float) -> Mechanism | None:
+def made(name: str, k: int, epsilon: float, **parameters: Any) -> Mechanism | None:
     """The mechanism, or None where it is refused with the reason when it is made."""
     try:
-        return dn.mechanism(name, k=k, epsilon=epsilon)
+        return dn.mechanism(name, k=k, epsilon=epsilon, **parameters)
     except dn.InvalidArgument:
         return None
 
@@ -39,7 +41,7 @@ def one(request: pytest.FixtureRequest) -> Mechanism:
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize(("name", "k"), ENUMERATED)
 def test_the_channel_is_exact_and_within_epsilon_or_refused(name: str, k: int, epsilon: float) -> None:
-    mechanism = made(name, k, epsilon)
+    mechanism = made(name, k, epsilon, **settings.GRID.get(name, {}))
     if mechanism is not None:
         contract.check_channel_sums_to_one(mechanism)
         contract.check_largest_ratio_is_within_epsilon(mechanism)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
     from deniable.mechanisms.block_design import BlockDesign
     from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
     from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
+    from deniable.mechanisms.histogram_summation import SummationHistogramEncoding
+    from deniable.mechanisms.histogram_thresholding import ThresholdingHistogramEncoding
     from deniable.mechanisms.hybrid_geometry import HybridProjectiveGeometryResponse
     from deniable.mechanisms.modular_subset import ModularSubsetSelection
     from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
@@ -77,7 +79,9 @@ __all__ = [
     "SpecError",
     "SubsetSelection",
     "Summary",
+    "SummationHistogramEncoding",
     "SymmetricUnaryEncoding",
+    "ThresholdingHistogramEncoding",
     "UnreliableAnswer",
     "UnsupportedVersion",
     "ValueOutsideDomain",

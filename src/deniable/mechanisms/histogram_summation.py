@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.domain import Domain, Indices
-from deniable.errors import CountOverflow, InvalidArgument
+from deniable.errors import InvalidArgument
 from deniable.estimation.channel import TARGETS
 from deniable.estimation.kept_reports import LevelOperator
 from deniable.mechanisms.base import Mechanism
@@ -29,7 +29,7 @@ from deniable.mechanisms.level_reports import MAX_LEVELS, LevelReports
 from deniable.randomness.bounds import power_below
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS, Words
-from deniable.summary import MAX_COUNT, Counts, Summary
+from deniable.summary import Counts, Summary
 from deniable.validate import choice, whole
 
 MAX_VALUES = 2**16  # a report of up to 64 kilobytes, made of half a megabyte of random words
@@ -208,8 +208,6 @@ class SummationHistogramEncoding(LevelReports, Mechanism):
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
         # levels are independent given the value, and so are the sums of two values
         n = int(true_counts.sum())
-        if n * (self.levels - 1) > MAX_COUNT:
-            raise CountOverflow(f"levels of {n} users may add up to more than {MAX_COUNT}")
         chances = np.array([float(Fraction(weight, MODULUS)) for weight in self.weights])
         order = np.argsort(chances)  # the likeliest last, so that no chance is lost in what is left of one
         sums = np.empty(self.k, np.int64)

@@ -26,8 +26,10 @@ _ALL: tuple[tuple[str, int, str, str], ...] = (
     ("mss", 1, "modular_subset", "ModularSubsetSelection"),
     ("oue", 1, "unary_encoding", "OptimizedUnaryEncoding"),
     ("pgr", 1, "projective_geometry", "ProjectiveGeometryResponse"),
+    ("she", 1, "histogram_summation", "SummationHistogramEncoding"),
     ("ss", 1, "subset_selection", "SubsetSelection"),
     ("sue", 1, "unary_encoding", "SymmetricUnaryEncoding"),
+    ("the", 1, "histogram_thresholding", "ThresholdingHistogramEncoding"),
 )
 CLASSES = {cls: file for _, _, file, cls in _ALL}
 

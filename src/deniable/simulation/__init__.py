@@ -17,7 +17,7 @@ MAX_USERS = 2**53
 def simulate(mechanism: Mechanism, counts: Any, seed: int = 0) -> Summary:
     """The summary of users with these true counts, drawn from its exact distribution.
 
-    For grr, sue, oue and ss its cost does not grow with the number of users, and probabilities are rounded
+    For grr, sue, oue, the, she and ss its cost does not grow with the number of users, and probabilities are rounded
     to 53 bits, the precision of NumPy's samplers; the others make every report. The summary is marked simulated.
 
     >>> import deniable as dn
