@@ -37,9 +37,9 @@ def test_hashing_equals_its_slow_twin(size: tuple[int, int], lines: bool, truth:
     drawn[rng.random(len(drawn)) < 0.1] = rng.choice(np.array([0, 1, 2**63, 2**64 - 1], np.uint64))
     rejections = rng.choice(np.array([0, 5, 2**61], np.uint64), 2)
     out, again = np.empty(len(values), np.uint32), np.empty(len(values), np.bool_)
-    firsts, by_base = np.array(m._firsts, np.uint64), np.array(division(base), np.uint64)
+    firsts, parts = np.array(m._firsts, np.uint64), np.array(m._parts, np.uint64)
     bounds = np.array([base, len(known)], np.uint64)
-    found = hash_or_replace(values, drawn, np.uint64(truth), bounds, rejections, firsts, m.digits, by_base, again, out)
+    found = hash_or_replace(values, drawn, np.uint64(truth), bounds, rejections, firsts, parts, m._products, again, out)
     rejected = rejections.tolist()
     wanted = naive_hashes.hash_or_replace(values.tolist(), drawn.tolist(), truth, base, rejected, count, known)
     assert (out.tolist(), again.tolist()) == wanted

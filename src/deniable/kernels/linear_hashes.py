@@ -30,8 +30,8 @@ def hash_or_replace(
     bounds: Words,
     rejections: Words,
     firsts: Words,
-    digits: int,
-    division: Words,
+    parts: Words,
+    products: npt.NDArray[np.uint8],
     again: npt.NDArray[np.bool_],
     out: Payloads,
 ) -> int:
@@ -39,9 +39,13 @@ def hash_or_replace(
 
     Each report owns three words: the coin, a class below g and the seed's place s; `bounds` are g and the number of
     seeds. Place s is the seed s itself; where `firsts` is not empty, seeds are those whose leading digit is 1, and
-    places from firsts[j] on have it at digit j. `division` are m and r with x div g = (x m) >> r for all x below 2^31.
+    places from firsts[j] on have it at digit j.
+
+    Values and seeds are hashed in parts of a few digits: `parts` are how many parts there are, how many numbers G a
+    part can be, and m and r with x div G = (x m) >> r for all x below 2^31; `products` are the hashes of all pairs of
+    parts, or empty where they are too many, and a part is one digit.
     """
-    base, multiplier, shift = bounds[0], division[0], division[1]
+    base = bounds[0]
     count = 0
     for i in range(values.shape[0]):
         coin, first, second = words[3 * i], words[3 * i + 1], words[3 * i + 2]
@@ -54,23 +58,28 @@ def hash_or_replace(
         for j in range(firsts.shape[0]):
             seed = place - firsts[j] + power if place >= firsts[j] else seed
             power *= base
-        own = _hash(np.uint64(values[i]), seed, base, digits, multiplier, shift)
-        out[i] = np.uint32(place * base + (own if coin < truth else replacement))
+        own = _hash(np.uint64(values[i]), seed, base, parts, products)
+        # all ones if the coin says so, else all zeros: chosen without a branch
+        kept = np.uint64(0) - np.uint64(coin < truth)
+        out[i] = np.uint32(place * base + (replacement ^ ((replacement ^ own) & kept)))
     return count
 
 
 @compiled
-def _hash(value: Any, seed: Any, base: Any, digits: int, multiplier: Any, shift: Any) -> Any:
+def _hash(value: Any, seed: Any, base: Any, parts: Words, products: npt.NDArray[np.uint8]) -> Any:
     """The inner product of the digits, modulo g; for bits, the parity of those both have."""
     if base == np.uint64(2):
         common = value & seed
         for step in _HALVES:
             common ^= common >> step
         return common & _ONE
+    size, multiplier, shift = parts[1], parts[2], parts[3]
+    listed = products.shape[0] > 0
     total = np.uint64(0)
-    for _ in range(digits):
+    for _ in range(parts[0]):
         rest, other = (value * multiplier) >> shift, (seed * multiplier) >> shift
-        total += (value - rest * base) * (seed - other * base)
+        one, two = value - rest * size, seed - other * size
+        total += np.uint64(products[one * size + two]) if listed else one * two
         value, seed = rest, other
     return total % base
 

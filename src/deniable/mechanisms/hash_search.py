@@ -6,6 +6,9 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import count, islice
 
+import numpy as np
+import numpy.typing as npt
+
 from deniable.errors import InvalidArgument
 from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.cyclotomy import is_prime
@@ -13,6 +16,7 @@ from deniable.mechanisms.symbols import MAX_SYMBOLS
 from deniable.validate import whole
 
 _NEARBY = 6  # primes looked at on either side
+_PART = 64  # numbers of a part of a few digits at most: 4096 products stay in the nearest cache
 _INDEX_BITS = 31  # values and seeds are below 2^31
 
 
@@ -31,6 +35,23 @@ def division(base: int) -> tuple[int, int]:
     """
     shift = _INDEX_BITS + (base - 1).bit_length()
     return -(-(2**shift) // base), shift
+
+
+def parts_of(base: int) -> int:
+    """How many digits are hashed at once: as many as leave a short table of products, and at least one."""
+    digits = 1
+    while base ** (digits + 1) <= _PART:
+        digits += 1
+    return digits
+
+
+def products_of(base: int) -> npt.NDArray[np.uint8]:
+    """The hashes of all pairs of parts, value times seed; none where a table would be long."""
+    size = int(base ** parts_of(base))
+    if size > _PART:
+        return np.empty(0, np.uint8)
+    digits = [np.arange(size) // base**place % base for place in range(parts_of(base))]
+    return np.asarray(sum(np.outer(row, row) for row in digits) % base).astype(np.uint8).reshape(-1)
 
 
 def seed_count(base: int, digits: int, lines: bool) -> int:

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from deniable.domain import Domain, Indices
 from deniable.errors import InvalidArgument
@@ -32,6 +33,8 @@ from deniable.mechanisms.hash_search import (
     fits,
     hash_channel,
     ideal_variance,
+    parts_of,
+    products_of,
     seed_count,
 )
 from deniable.mechanisms.public_coins import PublicCoinReports
@@ -113,17 +116,27 @@ class LinearHashing(PublicCoinReports):
             total += digit * factor
         return total % self.g
 
+    @property
+    def _parts(self) -> tuple[int, int, int, int]:
+        """How the kernel cuts values and seeds: the number of parts, their size, and how to divide by it."""
+        together = parts_of(self.g)
+        size = int(self.g**together)
+        return -(-self.digits // together), size, *division(size)
+
+    @cached_property
+    def _products(self) -> npt.NDArray[np.uint8]:
+        return products_of(self.g)
+
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.linear_hashes import hash_or_replace
 
         t = self.thresholds
         rejections = t["rejection_class"], t["rejection_public"]
-        bounds, rejected, firsts, by_base = (
-            np.array(numbers, np.uint64)
-            for numbers in ((self.g, self.publics), rejections, self._firsts, division(self.g))
+        bounds, rejected, firsts, parts = (
+            np.array(numbers, np.uint64) for numbers in ((self.g, self.publics), rejections, self._firsts, self._parts)
         )
         again = np.empty(len(indices), np.bool_)
-        numbers = np.uint64(t["truth"]), bounds, rejected, firsts, self.digits, by_base
+        numbers = np.uint64(t["truth"]), bounds, rejected, firsts, parts, self._products
         count = hash_or_replace(indices, words, *numbers, again, out)
         return np.flatnonzero(again) if count else np.empty(0, np.int64)
 
