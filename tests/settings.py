@@ -42,6 +42,25 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"k": 7, "epsilon": 1.0},
         {"k": 11, "epsilon": 1.0},
     ],
+    "olh": [
+        {"k": 5, "epsilon": 0.5},
+        {"k": 2, "epsilon": 1.0, "g": 2},
+        {"k": 4, "epsilon": 3.0, "g": 5},
+        {"k": 8, "epsilon": 2.0, "g": 3},
+        {"k": 7, "epsilon": 1.0, "g": 3},
+        {"k": 9, "epsilon": 1.0, "g": 3},
+    ],
+    "blh": [
+        {"k": k, "epsilon": epsilon} for k, epsilon in ((2, 1.0), (3, 3.0), (4, 0.5), (8, 2.0), (5, 1.0), (9, 0.5))
+    ],
+    "flh": [
+        {"k": 5, "epsilon": 3.0},
+        {"k": 7, "epsilon": 0.5, "g": 2},
+        {"k": 6, "epsilon": 2.0, "g": 5},
+        {"k": 11, "epsilon": 1.0, "g": 3},
+        {"k": 9, "epsilon": 1.0, "g": 3},
+        {"k": 2, "epsilon": 1.0},
+    ],
     "csr": [
         {"k": 7, "epsilon": 0.5},
         {"k": 6, "epsilon": 1.0},
@@ -66,12 +85,35 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"k": 9, "epsilon": 1.0, "q": 2, "t": 3, "h": 2},
         {"k": 6, "epsilon": 1.0, "q": 2, "t": 2, "h": 2},
     ],
+    "hr": [
+        {"k": 2, "epsilon": 0.5},
+        {"k": 3, "epsilon": 3.0, "blocks": 4},
+        {"k": 5, "epsilon": 2.0, "blocks": 2},
+        {"k": 7, "epsilon": 3.0},
+        {"k": 6, "epsilon": 1.0, "blocks": 2},
+        {"k": 7, "epsilon": 1.0},
+    ],
     "mss": [
         {"k": 3, "epsilon": 1.0},
         {"k": 5, "epsilon": 1.0, "moduli": [3, 4]},
         {"k": 7, "epsilon": 2.0, "moduli": [4, 5], "sizes": [2, 1]},
         {"k": 5, "epsilon": 1.0, "moduli": [3, 4], "sizes": [1, 2]},
         {"k": 6, "epsilon": 1.0, "moduli": [2, 3, 5]},
+    ],
+    "rhr": [
+        {"k": 2, "epsilon": 0.5},
+        {"k": 3, "epsilon": 1.0},
+        {"k": 5, "epsilon": 2.0, "bits": 3},
+        {"k": 7, "epsilon": 3.0},
+        {"k": 6, "epsilon": 1.0, "bits": 2},
+        {"k": 8, "epsilon": 1.0},
+    ],
+    "orr": [
+        {"k": 3, "epsilon": 0.5, "cohorts": 1, "buckets": 3},
+        {"k": 2, "epsilon": 3.0, "cohorts": 3, "buckets": 2},
+        {"k": 6, "epsilon": 2.0, "cohorts": 7, "buckets": 2, "seed": 1},
+        {"k": 5, "epsilon": 1.0, "cohorts": 4, "buckets": 3},
+        {"k": 7, "epsilon": 1.0, "cohorts": 8, "buckets": 3},
     ],
     "ss": [
         {"k": 2, "epsilon": 0.5},
@@ -92,10 +134,12 @@ LARGE: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 # What else a mechanism is made with where every report of domains of a few values is tried, so that there are few.
-GRID: dict[str, dict[str, Any]] = {"she": {"reach": 1}}
+GRID: dict[str, dict[str, Any]] = {"orr": {"cohorts": 16}, "she": {"reach": 1}}
 
 # Bits of a payload that are public, so that they are known from elsewhere and `report_bits` does not count them.
-PUBLIC_BITS: dict[str, Callable[[Any], int]] = {"clh": lambda m: (m.modulus - 1).bit_length()}
+PUBLIC_BITS: dict[str, Callable[[Any], int]] = {
+    **dict.fromkeys(("blh", "clh", "flh", "olh", "rhr"), lambda m: (m.publics - 1).bit_length()),
+}
 
 # The largest domain of which every report is tried, where there are more of them than values.
 LARGEST = {"oue": 8, "she": 5, "sue": 8, "the": 8}
@@ -126,7 +170,7 @@ _MOST_BITS = 17
 
 
 # Mechanisms for any k and epsilon of the contract's grid; the others refuse some, with the reason.
-SERVES_ALL = ("grr", "mss", "oue", "she", "ss", "sue", "the")
+SERVES_ALL = ("blh", "flh", "grr", "hr", "mss", "oue", "rhr", "she", "ss", "sue", "the")
 
 
 def small_settings() -> list[tuple[str, dict[str, Any]]]:

@@ -11,6 +11,7 @@ from deniable.domain import Domain
 from deniable.errors import (
     CountOverflow,
     DeniableError,
+    DesignWarning,
     EmptySummary,
     FingerprintMismatch,
     InvalidArgument,
@@ -36,17 +37,22 @@ if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
     from deniable.mechanisms.block_design import BlockDesign
     from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
     from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
+    from deniable.mechanisms.hadamard_response import HadamardResponse
+    from deniable.mechanisms.hashed_response import HashedResponse
     from deniable.mechanisms.histogram_summation import SummationHistogramEncoding
     from deniable.mechanisms.histogram_thresholding import ThresholdingHistogramEncoding
     from deniable.mechanisms.hybrid_geometry import HybridProjectiveGeometryResponse
+    from deniable.mechanisms.local_hashing import BinaryLocalHashing, FastLocalHashing, OptimizedLocalHashing
     from deniable.mechanisms.modular_subset import ModularSubsetSelection
     from deniable.mechanisms.projective_geometry import ProjectiveGeometryResponse
     from deniable.mechanisms.randomized_response import RandomizedResponse
+    from deniable.mechanisms.recursive_hadamard import RecursiveHadamardResponse
     from deniable.mechanisms.subset_selection import SubsetSelection
     from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
 
 __all__ = [
     "Answer",
+    "BinaryLocalHashing",
     "BlockDesign",
     "Comparison",
     "Costs",
@@ -54,12 +60,16 @@ __all__ = [
     "CyclotomicLocalHashing",
     "CyclotomicSubsetResponse",
     "DeniableError",
+    "DesignWarning",
     "DiscreteLaplace",
     "Domain",
     "EmptySummary",
     "Estimate",
+    "FastLocalHashing",
     "FingerprintMismatch",
     "Guarantee",
+    "HadamardResponse",
+    "HashedResponse",
     "HybridProjectiveGeometryResponse",
     "Interval",
     "InvalidArgument",
@@ -67,9 +77,11 @@ __all__ = [
     "MalformedSummary",
     "MissingExtra",
     "ModularSubsetSelection",
+    "OptimizedLocalHashing",
     "OptimizedUnaryEncoding",
     "ProjectiveGeometryResponse",
     "RandomizedResponse",
+    "RecursiveHadamardResponse",
     "Release",
     "Report",
     "Reports",

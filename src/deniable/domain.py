@@ -7,7 +7,7 @@ list and "no answer" for missing ones (None, NaN, null). Without them such value
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +20,7 @@ from deniable.validate import whole
 
 if TYPE_CHECKING:
     from deniable.domain_kinds import Categories, Integers
+    from deniable.domain_open import Open
 
 Indices = npt.NDArray[np.int64]
 Label = str | int
@@ -32,9 +33,9 @@ OUTSIDE, MISSING = -1, -2  # found instead of an index
 
 @dataclass(frozen=True)
 class Domain(ABC):
-    """Base of all domains. Make one with `Domain.categories(...)` or `Domain.integers(...)`.
+    """Base of all domains. Make one with `Domain.categories(...)`, `Domain.integers(...)` or `Domain.open()`.
 
-    The kinds themselves are in domain_kinds.py.
+    The kinds themselves are in domain_kinds.py and domain_open.py.
     """
 
     kind: ClassVar[str]
@@ -74,6 +75,26 @@ class Domain(ABC):
         return Integers(low, high, other=_label(other, OTHER), no_answer=_label(no_answer, NO_ANSWER))
 
     @staticmethod
+    def open(
+        *,
+        max_bytes: int = 256,
+        key: str = "",
+        other: str | bool | None = None,
+        no_answer: str | bool | None = None,
+    ) -> Open:
+        """Any string or bytes; candidates are named when reports are decoded.
+
+        `key` sets this domain's hashes apart from those of others. Values longer than `max_bytes` are refused, or
+        counted as "other" if there is such a category.
+
+        >>> Domain.open().index("example.org") == Domain.open().index(b"example.org")
+        True
+        """
+        from deniable.domain_open import Open
+
+        return Open(max_bytes, key, other=_label(other, OTHER), no_answer=_label(no_answer, NO_ANSWER))
+
+    @staticmethod
     def of(domain: Domain | int | Iterable[Label]) -> Domain:
         """A domain from itself, from k (the integers 0..k-1) or from labels."""
         if isinstance(domain, Domain):
@@ -86,12 +107,14 @@ class Domain(ABC):
     def from_dict(document: Mapping[str, Any]) -> Domain:
         """The domain a spec wrote; unknown members are refused."""
         from deniable.domain_kinds import Categories, Integers
+        from deniable.domain_open import Open
 
         members = dict(document)
         kind = members.pop("kind", None)
-        maker = {cls.kind: cls for cls in (Categories, Integers)}.get(str(kind))
+        kinds: dict[str, Callable[..., Domain]] = {cls.kind: cls for cls in (Categories, Integers, Open)}
+        maker = kinds.get(str(kind))
         if maker is None:
-            raise SpecError(f"domain kind must be one of categories, integers, got {kind!r}")
+            raise SpecError(f"domain kind must be one of {', '.join(kinds)}, got {kind!r}")
         if "labels" in members:
             if not isinstance(members["labels"], list):
                 raise SpecError(f"domain labels must be a list, got {shown(members['labels'])}")
@@ -102,13 +125,16 @@ class Domain(ABC):
             raise SpecError(f"domain has a missing or unknown member: {error}") from None
 
     def __post_init__(self) -> None:
+        self._check_extras()
+        if not 2 <= self.k <= MAX_SIZE:
+            raise InvalidArgument("domain", f"have from 2 to {MAX_SIZE} values", self.k)
+
+    def _check_extras(self) -> None:
         for name in ("other", "no_answer"):
             if getattr(self, name) is not None:
                 check_text(name, getattr(self, name))
         if self.other is not None and self.other == self.no_answer:
             raise InvalidArgument("no_answer", "differ from other", self.no_answer)
-        if not 2 <= self.k <= MAX_SIZE:
-            raise InvalidArgument("domain", f"have from 2 to {MAX_SIZE} values", self.k)
 
     @property
     @abstractmethod

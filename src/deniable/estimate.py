@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,15 @@ Floats = npt.NDArray[np.float64]
 
 LEVEL = 0.95
 SHOWN = 20  # rows in a printed table
+RATE = 0.05  # share of false ones among the values called present
+
+
+class IntervalRule(Protocol):
+    """What an estimate asks about its errors."""
+
+    def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval: ...
+
+    def present(self, rate: float, control: str) -> npt.NDArray[np.bool_]: ...
 
 
 class Interval(NamedTuple):
@@ -55,7 +64,7 @@ class Estimate:
     method: str
     target: str
     unbiased: bool
-    interval_rule: Callable[[float, bool, bool | None], Interval] = field(repr=False)
+    interval_rule: IntervalRule = field(repr=False)
     interval_note: str
     fingerprint: str
     simulated: bool = False
@@ -95,6 +104,19 @@ class Estimate:
     def top(self, count: int = 10, level: float = LEVEL, *, simultaneous: bool = False) -> list[Row]:
         """The most frequent values, most frequent first."""
         return self.rows(level, simultaneous=simultaneous, places=self._largest(whole(1, count=count)))
+
+    def present(
+        self, rate: float = RATE, level: float = LEVEL, *, control: str = "discoveries", simultaneous: bool = False
+    ) -> list[Row]:
+        """The values that are really there, most frequent first: each is tested against frequency 0.
+
+        With the control "discoveries" a share of at most `rate` of them is absent, on average (Benjamini and Hochberg
+        1995, for estimates that are independent or positively dependent); with "family" the chance that any of them
+        is absent is at most `rate` (Holm 1979).
+        """
+        there = np.flatnonzero(self.interval_rule.present(rate, control))
+        order = there[np.lexsort((there, -self.frequencies[there]))]
+        return self.rows(level, simultaneous=simultaneous, places=order)
 
     def to_arrow(self, level: float = LEVEL, *, simultaneous: bool = False) -> Any:
         """An Arrow table: label, frequency, std_error, low, high, users."""

@@ -25,21 +25,16 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.estimation.channel import Operator
-from deniable.estimation.conjugate_gradients import Linear, solve
+from deniable.estimation.pivoting import nonnegative
 
 Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 GAP = 1e-12  # in average log-likelihood: 1e-12 n nats over all reports
 _STEP = 1e-11  # last Newton step in L1: the gap alone does not bound the distance
 _EASY_GAP = 1e-3
 _SQUAREM_ROUNDS = 30
 _NEWTON_ROUNDS = 100
-_CG_ROUNDS = 500
-_PIVOTS = 100
-_PATIENCE = 5
 _PULL = 1e-9  # relative to the diagonal of H; it slows convergence by no more than this share
-_SLOPE = 1e-14
 
 
 @dataclass(frozen=True)
@@ -146,54 +141,18 @@ def _newton(observed: _Observed, theta: Floats, wanted: float) -> tuple[Floats, 
 
 
 def _model_maximum(observed: _Observed, theta: Floats, reports: Floats, gradient: Floats) -> Floats:
-    """Maximise the quadratic model over theta >= 0 by block principal pivoting.
+    """Maximise the quadratic model over theta >= 0.
 
     A tiny pull towards theta keeps the system definite where reports are too few to tell values apart.
-    Solve on the free values; exchange all that break a sign rule (free and negative, or dropped with a
-    positive slope); when exchanging all stops helping, exchange the last one only, which must end.
-    Reference: Kim and Park 2011, section 3.
     """
     weights = observed.phi / reports**2
     diagonal = observed.operator.adjoint_squared(weights)
     pull = _PULL * diagonal
-    wanted = 2 * gradient - 1 + pull * theta
 
     def product(vector: Floats) -> Floats:
         return observed.operator.adjoint(weights * observed.operator.forward(vector)) + pull * vector
 
-    free = (theta > 0) | (gradient > 1)
-    solution = np.where(free, theta, 0.0)
-    fewest, patience = len(theta) + 1, _PATIENCE
-    for _ in range(_PIVOTS):
-        solution = _solve_free(product, diagonal, wanted, free, solution)
-        slope = wanted - product(solution)
-        wrong = np.where(free, solution < 0, slope > _SLOPE)
-        broken = int(wrong.sum())
-        if broken == 0:
-            break
-        if broken < fewest:
-            fewest, patience = broken, _PATIENCE
-        elif patience > 0:
-            patience -= 1
-        else:
-            wrong[: np.flatnonzero(wrong)[-1]] = False
-        free ^= wrong
-        solution = np.where(free, np.clip(solution, 0.0, 1.0), 0.0)  # the next start: far out it would only round
-    return np.maximum(solution, 0.0)
-
-
-def _solve_free(product: Linear, diagonal: Floats, wanted: Floats, free: Mask, start: Floats) -> Floats:
-    """Solve product(x) = wanted on the free values, preconditioned by the diagonal; the others stay zero."""
-    scale = np.where(free, 1 / diagonal, 0.0)
-    solution, _ = solve(
-        lambda vector: np.where(free, product(vector), 0.0),
-        np.where(free, wanted, 0.0),
-        start,
-        lambda residual: scale * residual,
-        rounds=min(_CG_ROUNDS, int(free.sum()) + 5),
-        tolerance=1e-10,
-    )
-    return solution
+    return nonnegative(product, diagonal, 2 * gradient - 1 + pull * theta, (theta > 0) | (gradient > 1), theta)
 
 
 def _line_search(

@@ -22,9 +22,11 @@ import numpy.typing as npt
 from deniable.errors import InvalidArgument
 from deniable.estimate import Interval
 from deniable.estimation.channel import Noise, PureChannel, noise_at
+from deniable.estimation.presence import p_values, significant
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,14 @@ class BinomialTails:
             high = np.where(counts < self.n, betainccinv(counts + 1.0, self.n - counts, miss / 2), 1.0)
         q, gain = float(self.channel.q), float(self.channel.gain)
         return ((low - q) / gain)[place], ((high - q) / gain)[place]
+
+    def p_values(self) -> Floats:
+        """The chance of a count this large for a value nobody has."""
+        from scipy.special import betainc
+
+        with np.errstate(all="ignore"):
+            tail = betainc(self.support, self.n - self.support + 1.0, float(self.channel.q))
+        return np.where(self.support > 0, tail, 1.0)
 
     def moved_inside(self) -> BinomialTails:
         """The same with counts no further out than frequencies 0 and 1 would give on average."""
@@ -82,6 +92,12 @@ class IntervalRule:
             low = np.minimum(np.clip(low, 0.0, 1.0), self.constrained)
             high = np.maximum(np.clip(high, 0.0, 1.0), self.constrained)
         return Interval(low, high)
+
+    def present(self, rate: float, control: str) -> Mask:
+        """Which values are there, by tests of frequency 0: exact tails where known, else the unbiased estimate's."""
+        if self.tails is not None:
+            return significant(self.tails.p_values(), rate, control)
+        return significant(p_values(self.unbiased, np.asarray(self.noise[0]), self.n), rate, control)
 
 
 def score_interval(unbiased: Floats, n: int, noise: Noise, miss: float) -> tuple[Floats, Floats]:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.domain import Domain, Indices
+from deniable.domain_open import Open
 from deniable.errors import FingerprintMismatch, InvalidArgument
 from deniable.estimation.family import Answer as Answer  # mechanisms return it, and find it here
 from deniable.frozen import Frozen
@@ -55,6 +56,7 @@ class Definition(ABC):
     name: ClassVar[str]
     version: ClassVar[int]
     default_method: ClassVar[str]
+    open_domains: ClassVar[bool] = False  # whether values may be any strings
     word_bits: ClassVar[int] = 64  # leading bits of a word that vary; tests run with few, and all words there are
 
     domain: Domain
@@ -65,6 +67,8 @@ class Definition(ABC):
     def __post_init__(self) -> None:
         set_once = object.__setattr__
         set_once(self, "domain", Domain.of(self.domain))
+        if isinstance(self.domain, Open) and not self.open_domains:
+            raise InvalidArgument("domain", f"be closed for {self.name}; open strings are for orr", self.domain.kind)
         set_once(self, "epsilon", checked_epsilon(self.epsilon))
         set_once(self, "thresholds", Frozen(self._thresholds(exponential_below(self.epsilon), MODULUS)))
         self._derive()

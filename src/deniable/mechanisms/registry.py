@@ -18,14 +18,20 @@ from deniable.validate import choice
 
 # name and version, the file in this folder, the class in it
 _ALL: tuple[tuple[str, int, str, str], ...] = (
+    ("blh", 1, "local_hashing", "BinaryLocalHashing"),
     ("clh", 1, "cyclotomic_hashing", "CyclotomicLocalHashing"),
     ("csr", 1, "cyclotomic", "CyclotomicSubsetResponse"),
     ("design", 1, "block_design", "BlockDesign"),
+    ("flh", 1, "local_hashing", "FastLocalHashing"),
     ("grr", 1, "randomized_response", "RandomizedResponse"),
     ("hpgr", 1, "hybrid_geometry", "HybridProjectiveGeometryResponse"),
+    ("hr", 1, "hadamard_response", "HadamardResponse"),
     ("mss", 1, "modular_subset", "ModularSubsetSelection"),
+    ("olh", 1, "local_hashing", "OptimizedLocalHashing"),
+    ("orr", 1, "hashed_response", "HashedResponse"),
     ("oue", 1, "unary_encoding", "OptimizedUnaryEncoding"),
     ("pgr", 1, "projective_geometry", "ProjectiveGeometryResponse"),
+    ("rhr", 1, "recursive_hadamard", "RecursiveHadamardResponse"),
     ("she", 1, "histogram_summation", "SummationHistogramEncoding"),
     ("ss", 1, "subset_selection", "SubsetSelection"),
     ("sue", 1, "unary_encoding", "SymmetricUnaryEncoding"),

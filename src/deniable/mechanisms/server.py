@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from deniable.domain import Domain
 from deniable.errors import EmptySummary, InvalidArgument, MalformedReport, shown
 from deniable.estimate import Estimate
 from deniable.estimation.channel import Noise, Operator, PureChannel, noise_at
@@ -29,7 +30,7 @@ _BY_AVERAGE = (
     "The score test of the count, inverted, with a variance that is an average over values: covers the truth at the "
     "level on average over values, not for each of them, nor for all at once."
 )
-_MOVED = " Moved into [0, 1] and widened to hold this estimate, which only adds coverage."
+MOVED = " Moved into [0, 1] and widened to hold this estimate, which only adds coverage."
 
 
 KEPT = "mle-reports"  # the one method that needs the reports themselves
@@ -136,28 +137,24 @@ class Server(Definition):
             answer = self._from_reports(kept, evidence)
         else:
             answer = own[method](summary) if method in own else self._shared_methods()[method](evidence)
-        f = answer.frequencies
         plain = method == "unbiased"
-        first = f if plain else evidence.unbiased
-        rule = IntervalRule(first, summary.n, noise, None if plain else f, evidence.tails)
-        return Estimate(
+        return assembled(
+            self,
+            summary,
             domain=self.domain,
-            frequencies=_frozen(f),
-            std_error=_frozen(np.sqrt(noise_at(noise, np.clip(f, 0.0, 1.0)) / summary.n)),
-            n=summary.n,
+            frequencies=answer.frequencies,
+            first=evidence.unbiased,
+            noise=noise,
+            tails=evidence.tails,
             method=method,
             target=target,
             unbiased=method in UNBIASED,
-            interval_rule=rule,
-            interval_note=self._interval_note(evidence, plain),
-            fingerprint=self.fingerprint,
-            simulated=summary.simulated,
+            note=self._interval_note(evidence) + ("" if plain else MOVED),
             details=answer.details,
         )
 
-    def _interval_note(self, evidence: Evidence, plain: bool) -> str:
-        kind = _BY_AVERAGE if self.noise_is_average else _BY_SCORE + (_BY_TAILS if evidence.tails else _BY_BONFERRONI)
-        return kind + ("" if plain else _MOVED)
+    def _interval_note(self, evidence: Evidence) -> str:
+        return _BY_AVERAGE if self.noise_is_average else _BY_SCORE + (_BY_TAILS if evidence.tails else _BY_BONFERRONI)
 
     def _from_reports(self, kept: Reports, evidence: Evidence) -> Answer:
         operator = self.reports_operator(self.check_payloads(kept.data))
@@ -182,6 +179,39 @@ class Server(Definition):
         self._same_spec("a summary", summary.fingerprint)
         if summary.n == 0:
             raise EmptySummary("an estimate needs at least one report; this summary has none")
+
+
+def assembled(
+    server: Server,
+    summary: Summary,
+    *,
+    domain: Domain,
+    frequencies: Floats,
+    first: Floats,
+    noise: Noise,
+    tails: BinomialTails | None,
+    method: str,
+    target: str,
+    unbiased: bool,
+    note: str,
+    details: Mapping[str, Any],
+) -> Estimate:
+    """The estimate of a method: its frequencies, with the error bars of the unbiased estimate behind them, `first`."""
+    rule = IntervalRule(first, summary.n, noise, None if frequencies is first else frequencies, tails)
+    return Estimate(
+        domain=domain,
+        frequencies=_frozen(frequencies),
+        std_error=_frozen(np.sqrt(noise_at(noise, np.clip(frequencies, 0.0, 1.0)) / summary.n)),
+        n=summary.n,
+        method=method,
+        target=target,
+        unbiased=unbiased,
+        interval_rule=rule,
+        interval_note=note,
+        fingerprint=server.fingerprint,
+        simulated=summary.simulated,
+        details=details,
+    )
 
 
 def _frozen(array: Floats) -> Floats:

@@ -1,0 +1,141 @@
+"""The hash functions of hashing.py for many values and cohorts at once, and sums over the buckets they give.
+
+A table has one row per hash function and one column per value; its entries are buckets. An entry equal to the
+number of buckets stands for a hash that an earlier function of the same cohort has given already: it counts once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.kernels import compiled
+from deniable.kernels.words import high_half
+
+Indices = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Table = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+_PRIME = np.uint64(2**61 - 1)
+_BITS = np.uint64(61)
+_SPARE = np.uint64(3)
+_HALF = np.uint64(32)
+_LOW = np.uint64(2**32 - 1)
+BLOCK = 4096  # values whose sums stay in the processor's cache
+
+
+@compiled
+def full_high(a: Any, b: Any) -> Any:
+    """The high half of the 128-bit product of two 64-bit words."""
+    low = (a & _LOW) * (b & _LOW)
+    first = (a >> _HALF) * (b & _LOW) + (low >> _HALF)
+    second = (a & _LOW) * (b >> _HALF) + (first & _LOW)
+    return (a >> _HALF) * (b >> _HALF) + (first >> _HALF) + (second >> _HALF)
+
+
+@compiled
+def affine_bucket(number: Any, a: Any, b: Any, buckets: Any) -> Any:
+    """floor(buckets ((a number + b) mod P) / 2^61), P = 2^61 - 1; number, a and b below P, buckets below 2^32."""
+    # 2^61 = 1 modulo P: the digits of the product in base 2^61 are added
+    low = a * number
+    image = (low & _PRIME) + ((low >> _BITS) | (full_high(a, number) << _SPARE)) + b
+    image = (image & _PRIME) + (image >> _BITS)
+    if image >= _PRIME:
+        image -= _PRIME
+    return high_half(image << _SPARE, buckets)
+
+
+@compiled
+def mixed(word: Any) -> Any:
+    """The finaliser of SplitMix64."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@compiled
+def swapped(index: Any, keys: Words, size: Any) -> Any:
+    """Where the permutation of these round keys sends an index; size below 2^32."""
+    for turn in range(keys.shape[0]):
+        key = keys[turn]
+        middle = high_half(key, size)
+        partner = middle - index if middle >= index else middle + size - index
+        larger = index if index > partner else partner
+        if mixed(key ^ larger) >> np.uint64(63):
+            index = partner
+    return index
+
+
+@compiled
+def fill_hashed(numbers: Indices, maps: Words, buckets: int, table: Table) -> None:
+    """table[f, i] = the bucket of number i under function f, whose a and b are maps[f]."""
+    for f in range(maps.shape[0]):
+        a, b = maps[f, 0], maps[f, 1]
+        for i in range(numbers.shape[0]):
+            table[f, i] = affine_bucket(np.uint64(numbers[i]), a, b, np.uint64(buckets))
+
+
+@compiled
+def fill_permuted(indices: Indices, keys: Words, size: int, buckets: int, table: Table) -> None:
+    """table[f, i] = the image of index i under permutation f, modulo the buckets."""
+    for f in range(keys.shape[0]):
+        for i in range(indices.shape[0]):
+            table[f, i] = swapped(np.uint64(indices[i]), keys[f], np.uint64(size)) % np.uint64(buckets)
+
+
+@compiled
+def mark_repeats(table: Table, hashes: int, buckets: int) -> None:
+    """Replace a bucket that an earlier one of the `hashes` functions of its cohort has given by `buckets`."""
+    for f in range(table.shape[0]):
+        for earlier in range(f - f % hashes, f):
+            for i in range(table.shape[1]):
+                if table[f, i] == table[earlier, i]:
+                    table[f, i] = buckets
+
+
+@compiled
+def gather(table: Table, hashes: int, cells: Floats, out: Floats) -> None:
+    """out[i] = the sum over functions f of cells[f // hashes, table[f, i]]; the last column of cells is zero."""
+    for first in range(0, table.shape[1], BLOCK):
+        last = min(first + BLOCK, table.shape[1])
+        for i in range(first, last):
+            out[i] = 0.0
+        for f in range(table.shape[0]):
+            row = cells[f // hashes]
+            for i in range(first, last):
+                out[i] += row[table[f, i]]
+
+
+@compiled
+def scatter(table: Table, hashes: int, weights: Floats, out: Floats) -> None:
+    """out[f // hashes, table[f, i]] += weights[i] for every function and value."""
+    for f in range(table.shape[0]):
+        row = out[f // hashes]
+        for i in range(table.shape[1]):
+            row[table[f, i]] += weights[i]
+
+
+@compiled
+def shared_buckets(table: Table, hashes: int, buckets: int, out: npt.NDArray[np.int32]) -> None:
+    """out[i, j] += in how many buckets, over all cohorts, values i and j are both."""
+    for i in range(table.shape[1]):
+        row = out[i]
+        for f in range(table.shape[0]):
+            own = table[f, i]
+            if own != buckets:
+                for g in range(f - f % hashes, f - f % hashes + hashes):
+                    other = table[g]
+                    for j in range(table.shape[1]):
+                        row[j] += other[j] == own
+
+
+@compiled
+def count_users(table: Table, hashes: int, users: Indices, out: Indices) -> None:
+    """out[c, b] += the users of cohort c with a value of bucket b; users[c, i] of them have value i."""
+    for f in range(table.shape[0]):
+        own, row = users[f // hashes], out[f // hashes]
+        for i in range(table.shape[1]):
+            row[table[f, i]] += own[i]

@@ -1,0 +1,119 @@
+"""How many cohorts and buckets a design with hashes should have, by its analytic error, and which cannot work.
+
+With C cohorts of k buckets and h hashes each, S values are S unknowns in C (k - 1) equations; for random hashes
+least squares then has
+    n Var = unit / (k r (1 - r) (1 - y)),  y = S / (C (k - 1)),  r = 1 - (1 - 1/k)^h,
+unit being n C times the variance of a cell (for randomised response (e + k - 1)^2 / (k (e - 1)^2)). One cohort whose
+buckets are all values of a closed domain, permuted, is the exception: it is plain randomised response, and y = 0.
+
+Two strings can be told apart if they have different buckets in some cohort. Of S random ones the expected share
+that has buckets of its own is (1 - k^-C)^(S-1) (Kairouz, Bonawitz, Ramage 2016, section G).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+
+from deniable.errors import DesignWarning, InvalidArgument
+from deniable.validate import whole
+
+CANDIDATES = 1024  # an open design is meant for this many, unless it is said
+MAX_COHORTS = 2**16
+MAX_CELLS = 2**26
+LEAST_SHARE = 0.999  # of strings that must have buckets of their own
+MOST_LOAD = 0.5  # unknowns for each equation up to which least squares is worth its errors
+_FULL_LOAD = 0.95  # beyond, errors are twenty times those of few unknowns and more
+_FREE_CELLS = 2**14
+_PER_DOUBLING = 0.02  # error that twice as many cells must save to be worth keeping
+_USUAL_CELLS = 2**22
+
+CellNoise = Callable[[float, int, int], float]  # of e^epsilon, buckets and hashes
+
+
+def load(values: int, cohorts: int, buckets: int) -> float:
+    """y: unknowns for each equation."""
+    return values / (cohorts * (buckets - 1))
+
+
+def analytic_error(
+    noise: CellNoise, bound: float, values: int, cohorts: int, buckets: int, hashes: int, *, permuted: bool
+) -> float:
+    """n Var of the least-squares estimate of a rare value; infinite where it has none."""
+    if permuted and cohorts == hashes == 1 and buckets == values:
+        return noise(bound, buckets, 1) * (1 - 1 / buckets)
+    y = load(values, cohorts, buckets)
+    if y >= 1:
+        return math.inf
+    r = 1 - (1 - 1 / buckets) ** hashes
+    return noise(bound, buckets, hashes) / (buckets * r * (1 - r) * (1 - y))
+
+
+def sizes(
+    noise: CellNoise,
+    bound: float,
+    values: int,
+    hashes: int,
+    *,
+    cohorts: int | None,
+    buckets: int | None,
+    permuted: bool,
+) -> tuple[int, int]:
+    """Cohorts and buckets: those given, checked, and the best for whatever is not given."""
+    if cohorts is not None:
+        whole(1, MAX_COHORTS, cohorts=cohorts)
+    if buckets is not None:
+        whole(2, min(values, MAX_CELLS) if permuted else MAX_CELLS, buckets=buckets)
+    if cohorts is not None and buckets is not None:
+        if cohorts * buckets > MAX_CELLS:
+            raise InvalidArgument("cohorts", f"leave at most {MAX_CELLS} cells in all (buckets={buckets})", cohorts)
+        return int(cohorts), int(buckets)
+    best, least = None, math.inf
+    for c, k in _grid(values, bound, cohorts, buckets, permuted):
+        error = analytic_error(noise, bound, values, c, k, hashes, permuted=permuted)
+        score = error * (1 + _PER_DOUBLING * math.log2(max(1.0, c * k / _FREE_CELLS)))
+        if score < least:
+            best, least = (c, k), score
+    if best is None:
+        given = f"cohorts={cohorts}" if buckets is None else f"buckets={buckets}"
+        raise InvalidArgument("candidates", f"be fewer for {given}: no design has that many equations", values)
+    return best
+
+
+def _grid(
+    values: int, bound: float, cohorts: int | None, buckets: int | None, permuted: bool
+) -> Iterator[tuple[int, int]]:
+    most = values if permuted else MAX_CELLS
+    near = {round(bound + 1) + step for step in range(-2, 3)}
+    powers = {2**power for power in range(1, 24)}
+    some = {k for k in near | powers | {most} if 2 <= k <= most and k <= _USUAL_CELLS} if buckets is None else {buckets}
+    for k in sorted(some):
+        for c in [2**power for power in range(17)] if cohorts is None else [cohorts]:
+            if c * k <= max(_USUAL_CELLS, 8 * values) or buckets is not None:
+                yield c, k
+
+
+def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permuted: bool, exact: bool) -> None:
+    """Refuse what cannot tell its values apart, and warn where least squares could not.
+
+    With `exact` it is known otherwise whether hashes tell all values apart.
+    """
+    plain = permuted and cohorts == 1 and buckets == values
+    share = math.exp((values - 1) * math.log1p(-(float(buckets) ** -cohorts)))
+    if not plain and not exact and share < LEAST_SHARE:
+        needed = math.ceil(math.log(values / (1 - LEAST_SHARE)) / math.log(buckets)) + 1
+        rule = f"be at least {needed} for {values} values in {buckets} buckets: too many would share all their buckets"
+        raise InvalidArgument("cohorts", rule, cohorts)
+    y = load(values - closed, cohorts, buckets)
+    if closed and not plain and y > _FULL_LOAD:
+        needed = math.ceil((values - 1) / (MOST_LOAD * (buckets - 1)))
+        rule = f"be about {needed} for {values} values in {buckets} buckets: there are too few equations"
+        raise InvalidArgument("cohorts", rule, cohorts)
+    if not closed and y > MOST_LOAD:
+        needed = math.ceil(values / (MOST_LOAD * (buckets - 1)))
+        message = (
+            f"cohorts={cohorts} and buckets={buckets} are too few to tell {values} candidates apart by least squares: "
+            f"take {needed} cohorts, or decode with fewer candidates, or by selection"
+        )
+        warnings.warn(message, DesignWarning, stacklevel=2)
