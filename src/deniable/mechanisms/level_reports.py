@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from itertools import product
 
@@ -20,9 +21,9 @@ class LevelReports(Server):
     """A report is a row of k levels below `levels`, a byte each; on the wire they have as few bits as hold a level."""
 
     @property
+    @abstractmethod
     def levels(self) -> int:
         """How many levels there are, at most 256."""
-        raise NotImplementedError
 
     @property
     def cells(self) -> int:
