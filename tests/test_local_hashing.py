@@ -148,7 +148,7 @@ def test_the_operator_is_the_matrix(name: str, k: int, g: int) -> None:
 
 @pytest.mark.parametrize("g", [3, 5, 7, 23, 53, 149])
 def test_the_error_of_olh_is_the_papers_at_its_best_g(g: int) -> None:
-    # Wang et al. 2017, eq. 8: (e^eps - 1 + g)^2 / ((e^eps - 1)^2 (g - 1)); eq. 10 at g = e^eps + 1
+    # Wang et al. 2017, section 4.4: (e^eps - 1 + g)^2 / ((e^eps - 1)^2 (g - 1)), least at g = e^eps + 1
     e = g - 1
     m = hashing("olh", 1000, math.log(e))
     assert m.g == g
