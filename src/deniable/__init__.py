@@ -4,14 +4,18 @@ from typing import TYPE_CHECKING, Any
 
 from deniable._version import __version__
 from deniable.debias.answer import Answer, UnreliableAnswer
+from deniable.debias.combination import combine
+from deniable.debias.continuous import debias_continuous
+from deniable.debias.conversions import ContinuousRelease, to_laplace, to_staircase
 from deniable.debias.discrete_laplace import DiscreteLaplace
+from deniable.debias.local_stars import LocalLapKStars
+from deniable.debias.multivariate import debias_multivariate
 from deniable.debias.operator import debias
 from deniable.debias.release import Release
 from deniable.domain import Domain
 from deniable.errors import (
     CountOverflow,
     DeniableError,
-    DesignWarning,
     EmptySummary,
     FingerprintMismatch,
     InvalidArgument,
@@ -25,6 +29,7 @@ from deniable.errors import (
 )
 from deniable.estimate import Estimate, Interval, Row
 from deniable.guarantee import Guarantee
+from deniable.mechanisms.cohort_sizes import DesignWarning
 from deniable.mechanisms.registry import CLASSES, from_spec, load_class, mechanism, mechanisms
 from deniable.planning.comparison import Comparison, Costs, compare
 from deniable.planning.sample_size import users_needed
@@ -55,6 +60,7 @@ __all__ = [
     "BinaryLocalHashing",
     "BlockDesign",
     "Comparison",
+    "ContinuousRelease",
     "Costs",
     "CountOverflow",
     "CyclotomicLocalHashing",
@@ -73,6 +79,7 @@ __all__ = [
     "HybridProjectiveGeometryResponse",
     "Interval",
     "InvalidArgument",
+    "LocalLapKStars",
     "MalformedReport",
     "MalformedSummary",
     "MissingExtra",
@@ -98,12 +105,17 @@ __all__ = [
     "UnsupportedVersion",
     "ValueOutsideDomain",
     "__version__",
+    "combine",
     "compare",
     "debias",
+    "debias_continuous",
+    "debias_multivariate",
     "from_spec",
     "mechanism",
     "mechanisms",
     "simulate",
+    "to_laplace",
+    "to_staircase",
     "users_needed",
 ]
 

@@ -13,9 +13,6 @@
     ├── EmptySummary           an estimate asked of no reports at all
     └── MissingExtra           an optional package is not installed             (also an ImportError)
 
-    UserWarning
-    └── DesignWarning          a design, or a list of candidates, that cannot tell all values apart
-
 Exceptions carry the objects they speak of, so that a service can map them to status codes.
 """
 
@@ -24,7 +21,6 @@ from __future__ import annotations
 __all__ = [
     "CountOverflow",
     "DeniableError",
-    "DesignWarning",
     "EmptySummary",
     "FingerprintMismatch",
     "InvalidArgument",
@@ -113,10 +109,6 @@ class MissingExtra(DeniableError, ImportError):
     def __init__(self, what: str, package: str) -> None:
         self.package = package
         super().__init__(f"{what} needs an optional package: pip install '{package}'")
-
-
-class DesignWarning(UserWarning):
-    """A design, or a list of candidates, that cannot tell all values apart, and what to do about it."""
 
 
 def _rebuilt(kind: type[DeniableError], args: tuple[object, ...], state: dict[str, object]) -> DeniableError:

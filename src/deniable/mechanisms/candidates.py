@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from deniable.domain_open import Open
-from deniable.errors import DesignWarning, InvalidArgument, shown
+from deniable.errors import InvalidArgument, shown
 from deniable.estimate import Estimate
 from deniable.estimation.channel import TARGETS
 from deniable.estimation.cohort_decoding import MOST_LOAD, CohortCells, Decoded
+from deniable.mechanisms.cohort_sizes import DesignWarning
 from deniable.mechanisms.server import assembled
 from deniable.reports import Reports
 from deniable.summary import Summary

@@ -16,7 +16,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 
-from deniable.errors import DesignWarning, InvalidArgument
+from deniable.errors import InvalidArgument
 from deniable.validate import whole
 
 CANDIDATES = 1024  # an open design is meant for this many, unless it is said
@@ -28,6 +28,11 @@ _FULL_LOAD = 0.95  # beyond, errors are twenty times those of few unknowns and m
 _FREE_CELLS = 2**14
 _PER_DOUBLING = 0.02  # error that twice as many cells must save to be worth keeping
 _USUAL_CELLS = 2**22
+
+
+class DesignWarning(UserWarning):
+    """A design, or a list of candidates, that cannot tell all values apart, and what to do about it."""
+
 
 CellNoise = Callable[[float, int, int], float]  # of e^epsilon, buckets and hashes
 
