@@ -53,10 +53,12 @@ class Moments:
     def weight(self) -> Number:
         """The share w of the unbiased answer for which w unbiased + (1 - w) naive has the least mean square error."""
         # MSE(w) = w^2 V + (1 - w)^2 N + 2 w (1 - w) C;  least at w = (N - C)/(V + N - 2 C)
-        spread = self.variance + self.naive_mse - 2 * self.covariance
+        with np.errstate(invalid="ignore"):
+            spread = np.asarray(self.variance + self.naive_mse - 2 * self.covariance, np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(spread > 0, (self.naive_mse - self.covariance) / np.where(spread > 0, spread, 1.0), 1.0)
-        return plain(np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0, neginf=0.0), 0.0, 1.0))
+            share = np.where(np.equal(spread, 0), 1.0, (self.naive_mse - self.covariance) / spread)
+        endless = ~np.isfinite(np.asarray(self.variance, np.float64))
+        return plain(np.clip(np.where(endless, 0.0, share), 0.0, 1.0))
 
     def mse(self, weight: Number) -> Number:
         """Mean square error of weight unbiased + (1 - weight) naive."""

@@ -75,7 +75,7 @@ def debias(
         naive=plain(found.terms.naive),
         width=found.size * _ROUNDING * (1 + 4 * float(noise.a)),
         factor=theorem_5_factor(noise),
-        scale=found.size if reduce != "none" else math.inf,
+        scale=found.largest if reduce != "none" and found.largest > 0 else math.inf,
         n=release.size,
         simulated=release.simulated,
         moments_rule=lambda: moments_of(function, noise, values, reduce, axis, growth),

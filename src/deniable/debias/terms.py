@@ -32,10 +32,14 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True)
 class Reduced:
-    """The terms, or their sum or mean, and the same of |f|: for rounding, and for what the answer can be."""
+    """The terms, or their sum or mean; the same of |f|, for rounding; and the largest the answer could be.
+
+    That is the sum (mean) if every count had the largest |f| among the noisy counts.
+    """
 
     terms: Terms
     size: float
+    largest: float
 
 
 def terms_at(function: Function, noise: DiscreteLaplace, values: Array) -> Terms:
@@ -68,33 +72,37 @@ def terms_at(function: Function, noise: DiscreteLaplace, values: Array) -> Terms
 def reduced(function: Function, noise: DiscreteLaplace, values: Array, reduce: str, axis: int | None) -> Reduced:
     """The operator at every count, then nothing, or the sum or mean of all or along an axis."""
     if reduce != "none" and axis is None:
-        sums, size = _total(function, noise, values.reshape(-1))
+        sums, size, peak = _total(function, noise, values.reshape(-1))
         many = values.size
     else:
         each = _each(function, noise, values)
         if reduce == "none":
-            return Reduced(each, max(float(each.naive.max()), -float(each.naive.min())))
+            peak = _peak(each.naive)
+            return Reduced(each, peak, peak)
         sums = Terms(*(part.sum(axis=axis) for part in each))
-        size = float(np.abs(each.naive).sum(axis=axis).max())
+        size, peak = float(np.abs(each.naive).sum(axis=axis).max()), _peak(each.naive)
         many = values.size // sums.naive.size
     if reduce == "sum":
-        return Reduced(sums, size)
-    return Reduced(Terms(sums.value / many, sums.variance / many**2, sums.naive / many), size / many)
+        return Reduced(sums, size, many * peak)
+    return Reduced(Terms(sums.value / many, sums.variance / many**2, sums.naive / many), size / many, peak)
 
 
-def _total(function: Function, noise: DiscreteLaplace, flat: Array) -> tuple[Terms, float]:
-    """The sums of the terms, and of |f|."""
+def _total(function: Function, noise: DiscreteLaplace, flat: Array) -> tuple[Terms, float, float]:
+    """The sums of the terms and of |f|, and the largest |f|."""
     least = _dense_from(flat)
     if least is not None:
         counts = np.bincount(flat - least)
         table = terms_at(function, noise, np.arange(least, least + len(counts)))
-        return Terms(*(np.asarray(counts @ part) for part in table)), float(counts @ np.abs(table.naive))
+        sizes = np.abs(table.naive)
+        return Terms(*(np.asarray(counts @ part) for part in table)), float(counts @ sizes), _peak(sizes[counts > 0])
     parts = []
     for chunk in _chunks(flat):
         terms = terms_at(function, noise, chunk)
-        parts.append((*(float(part.sum()) for part in terms), float(np.abs(terms.naive).sum())))
-    *sums, size = (math.fsum(column) for column in zip(*parts, strict=True))
-    return Terms(*map(np.asarray, sums)), size
+        sizes = np.abs(terms.naive)
+        parts.append((*(float(part.sum()) for part in (*terms, sizes)), float(sizes.max())))
+    *columns, peaks = zip(*parts, strict=True)
+    *sums, size = map(math.fsum, columns)
+    return Terms(*map(np.asarray, sums)), size, max(peaks)
 
 
 def _each(function: Function, noise: DiscreteLaplace, values: Array) -> Terms:
@@ -109,6 +117,10 @@ def _each(function: Function, noise: DiscreteLaplace, values: Array) -> Terms:
         for whole, part in zip(out, terms_at(function, noise, chunk), strict=True):
             whole[start : start + len(chunk)] = part
     return Terms(*(part.reshape(values.shape) for part in out))
+
+
+def _peak(values: Floats) -> float:
+    return max(float(values.max()), -float(values.min()))
 
 
 def _chunks(flat: Array) -> Iterator[Array]:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 
 from deniable.randomness.keystream import MODULUS
 
-_PRECISION = threading.Lock()  # flint's precision is one for all threads
+_PRECISION = threading.RLock()  # flint's precision is one for all threads
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Ball arithmetic with this many bits, for one thread at a time."""
+    import flint
+
+    with _PRECISION, flint.ctx.workprec(bits):
+        yield
 
 
 def exponential_below(epsilon: float) -> Fraction:
@@ -17,7 +28,7 @@ def exponential_below(epsilon: float) -> Fraction:
 
     bits = 192
     while True:
-        with _PRECISION, flint.ctx.workprec(bits):
+        with precision(bits):
             ball = flint.arb(epsilon).exp() * MODULUS
             number = ball.floor().unique_fmpz()
         if number is not None:  # else the ball straddles an integer: look closer
@@ -31,7 +42,7 @@ def negative_exponential_above(epsilon: float, divisor: int) -> Fraction:
 
     bits = 256
     while True:
-        with _PRECISION, flint.ctx.workprec(bits):
+        with precision(bits):
             ball = (-flint.arb(epsilon) / divisor).exp() * 2**128
             number = ball.ceil().unique_fmpz()
         if number is not None:
@@ -43,15 +54,15 @@ def digits_below(base: Fraction, exponent: int, odds: bool, bits: int) -> int:
     """floor(2^bits p) for p = base^exponent or, with `odds`, p = base^exponent/(1 + base^exponent)."""
     import flint
 
-    precision = bits + 128
+    digits = bits + 128
     while True:
-        with _PRECISION, flint.ctx.workprec(precision):
+        with precision(digits):
             power = flint.arb(flint.fmpq(base.numerator, base.denominator)) ** exponent
             ball = (power / (1 + power) if odds else power) * flint.arb(2) ** bits
             number = ball.floor().unique_fmpz()
         if number is not None:
             return int(number)
-        precision *= 2
+        digits *= 2
 
 
 def power_below(base: Fraction, exponent: int) -> Fraction:
@@ -59,7 +70,7 @@ def power_below(base: Fraction, exponent: int) -> Fraction:
     import flint
 
     bits = 192
-    with _PRECISION, flint.ctx.workprec(2 * bits):
+    with precision(2 * bits):
         ball = flint.arb(flint.fmpq(base.numerator, base.denominator)) ** exponent
         number = (ball.lower() * 2**bits).floor().unique_fmpz()
     return Fraction(int(number), 2**bits)
@@ -69,7 +80,7 @@ def logarithm_above(ratio: Fraction) -> float:
     """The smallest convenient float that is at least log(ratio)."""
     import flint
 
-    with _PRECISION, flint.ctx.workprec(256):
+    with precision(256):
         exact = flint.arb(flint.fmpq(ratio.numerator, ratio.denominator)).log()
         number = float(exact)
         while not flint.arb(number) >= exact:
@@ -83,7 +94,7 @@ def logarithm_slack(epsilon: float, ratio: Fraction) -> float:
     """epsilon - log(ratio), rounded down to a float: what was asked for and is not spent."""
     import flint
 
-    with _PRECISION, flint.ctx.workprec(256):
+    with precision(256):
         exact = flint.arb(epsilon) - flint.arb(flint.fmpq(ratio.numerator, ratio.denominator)).log()
         number = float(exact)
         while not flint.arb(number) <= exact:
