@@ -1,17 +1,9 @@
 """Private telemetry that answers: local differential privacy with exact mechanisms and honest error bars."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from deniable._version import __version__
-from deniable.debias.answer import Answer, UnreliableAnswer
-from deniable.debias.combination import combine
-from deniable.debias.continuous import debias_continuous
-from deniable.debias.conversions import ContinuousRelease, to_laplace, to_staircase
-from deniable.debias.discrete_laplace import DiscreteLaplace
-from deniable.debias.local_stars import LocalLapKStars
-from deniable.debias.multivariate import debias_multivariate
-from deniable.debias.operator import debias
-from deniable.debias.release import Release
 from deniable.domain import Domain
 from deniable.errors import (
     CountOverflow,
@@ -39,6 +31,15 @@ from deniable.spec import Spec
 from deniable.summary import Summary
 
 if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
+    from deniable.debias.answer import Answer, UnreliableAnswer
+    from deniable.debias.combination import combine
+    from deniable.debias.continuous import debias_continuous
+    from deniable.debias.conversions import ContinuousRelease, to_laplace, to_staircase
+    from deniable.debias.discrete_laplace import DiscreteLaplace
+    from deniable.debias.local_stars import LocalLapKStars
+    from deniable.debias.multivariate import debias_multivariate
+    from deniable.debias.operator import debias
+    from deniable.debias.release import Release
     from deniable.mechanisms.block_design import BlockDesign
     from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
     from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
@@ -119,10 +120,27 @@ __all__ = [
     "users_needed",
 ]
 
+_DEBIAS = {  # where the names about noisy counts are: loaded when first used
+    "Answer": "answer",
+    "ContinuousRelease": "conversions",
+    "DiscreteLaplace": "discrete_laplace",
+    "LocalLapKStars": "local_stars",
+    "Release": "release",
+    "UnreliableAnswer": "answer",
+    "combine": "combination",
+    "debias": "operator",
+    "debias_continuous": "continuous",
+    "debias_multivariate": "multivariate",
+    "to_laplace": "conversions",
+    "to_staircase": "conversions",
+}
+
 
 def __getattr__(name: str) -> Any:
     if name in CLASSES:
         return load_class(name)
+    if name in _DEBIAS:
+        return getattr(import_module(f"deniable.debias.{_DEBIAS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
