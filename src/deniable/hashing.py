@@ -8,23 +8,23 @@ in every language:
 - bucket: floor(m ((a d + b) mod P) / 2^61), d the digest (or the index, in a closed domain). For a random pair
   (a, b) the images of two different numbers are independent and uniform (Carter and Wegman 1979), so that they
   share one of m buckets with probability 1/m, up to m/2^61.
-- permuted: swap-or-not (Hoang, Morris, Rogaway 2012) with 24 rounds, a permutation of any number of values that
-  is computed one value at a time.
+- permuted: swap-or-not (Hoang, Morris, Rogaway 2012) with 16 rounds, a permutation of any number of values that
+  is computed one value at a time. Rounds need products of 32 bits only, of which processors do many at once.
 
-The functions of a mechanism are numbered; the numbers of function i come from BLAKE2s of its purpose and i under
-the mechanism's seed.
+The functions of a mechanism are numbered; the numbers of function i come from BLAKE2s of its purpose, i and the
+number of a block (4 bytes each, little-endian) under the mechanism's seed (8 bytes, little-endian).
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2s
 
 PRIME = 2**61 - 1
-ROUNDS = 24
-_WORD = 2**64 - 1
-_GOLDEN = 0x9E3779B97F4A7C15
+ROUNDS = 16
+_WORD = 2**32 - 1
 
 
 def digest(data: bytes, key: bytes) -> int:
@@ -37,7 +37,7 @@ def affine_maps(seed: int, count: int) -> tuple[tuple[int, int], ...]:
     """The pairs (a, b) of hash functions 0 to count - 1; a is not 0."""
     maps = []
     for number in range(count):
-        drawn = _expand("affine", seed, number)
+        drawn = _drawn("affine", seed, number, 16)
         a = int.from_bytes(drawn[:8], "little") % (PRIME - 1) + 1
         maps.append((a, int.from_bytes(drawn[8:], "little") % PRIME))
     return tuple(maps)
@@ -51,28 +51,30 @@ def bucket(number: int, function: tuple[int, int], buckets: int) -> int:
 
 @lru_cache(maxsize=64)
 def round_keys(seed: int, count: int) -> tuple[tuple[int, ...], ...]:
-    """The round keys of permutations 0 to count - 1: SplitMix64 started at a number of their own."""
-    starts = (int.from_bytes(_expand("permutation", seed, number)[:8], "little") for number in range(count))
-    return tuple(tuple(mix(start + (turn + 1) * _GOLDEN & _WORD) for turn in range(ROUNDS)) for start in starts)
+    """The 32-bit words of permutations 0 to count - 1, two for each round."""
+    drawn = (_drawn("permutation", seed, number, 8 * ROUNDS) for number in range(count))
+    return tuple(struct.unpack(f"<{2 * ROUNDS}I", words) for words in drawn)
 
 
 def permuted(index: int, keys: Sequence[int], size: int) -> int:
-    """Where one permutation of 0..size-1 sends an index."""
-    for key in keys:
-        partner = ((key * size >> 64) - index) % size
+    """Where one permutation of 0..size-1 sends an index; size is below 2^32."""
+    for first, second in zip(keys[::2], keys[1::2], strict=True):
+        partner = ((first * size >> 32) - index) % size
         # both partners look at the larger of the two, and so swap or stay together
-        if mix(key ^ max(index, partner)) >> 63:
+        if mix(second ^ max(index, partner)) >> 31:
             index = partner
     return index
 
 
 def mix(word: int) -> int:
-    """The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of the result depends on every bit given."""
-    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _WORD
-    word = (word ^ word >> 27) * 0x94D049BB133111EB & _WORD
-    return word ^ word >> 31
+    """The 32-bit finaliser of MurmurHash3 (Appleby 2011): every bit of the result depends on every bit given."""
+    word = (word ^ word >> 16) * 0x85EBCA6B & _WORD
+    word = (word ^ word >> 13) * 0xC2B2AE35 & _WORD
+    return word ^ word >> 16
 
 
-def _expand(purpose: str, seed: int, number: int) -> bytes:
-    data = purpose.encode() + number.to_bytes(4, "little")
-    return blake2s(data, digest_size=16, key=seed.to_bytes(8, "little")).digest()
+def _drawn(purpose: str, seed: int, number: int, size: int) -> bytes:
+    """That many bytes for one function: BLAKE2s in blocks of 32."""
+    key = seed.to_bytes(8, "little")
+    blocks = (purpose.encode() + struct.pack("<II", number, block) for block in range(-(-size // 32)))
+    return b"".join(blake2s(data, key=key).digest() for data in blocks)[:size]

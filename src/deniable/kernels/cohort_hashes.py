@@ -16,6 +16,7 @@ from deniable.kernels.words import high_half
 
 Indices = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+Keys = npt.NDArray[np.uint32]
 Table = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
@@ -49,24 +50,25 @@ def affine_bucket(number: Any, a: Any, b: Any, buckets: Any) -> Any:
 
 
 @compiled
-def mixed(word: Any) -> Any:
-    """The finaliser of SplitMix64."""
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
+def swapped(index: Any, first: Any, second: Any, size: Any) -> Any:
+    """Where one round of a permutation, whose words are given, sends an index; all are 32-bit."""
+    # every step is cut to 32 bits, which the compiler would widen
+    centre = np.uint32((np.uint64(first) * np.uint64(size)) >> _HALF)
+    partner = np.uint32(centre - index if centre >= index else centre + size - index)
+    word = np.uint32(second ^ max(index, partner))
+    word = np.uint32(np.uint32(word ^ (word >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+    word = np.uint32(np.uint32(word ^ (word >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+    swap = np.uint32(word ^ (word >> np.uint32(16))) >> np.uint32(31)
+    return partner if swap else index
 
 
 @compiled
-def swapped(index: Any, keys: Words, size: Any) -> Any:
-    """Where the permutation of these round keys sends an index; size below 2^32."""
-    for turn in range(keys.shape[0]):
-        key = keys[turn]
-        middle = high_half(key, size)
-        partner = middle - index if middle >= index else middle + size - index
-        larger = index if index > partner else partner
-        if mixed(key ^ larger) >> np.uint64(63):
-            index = partner
-    return index
+def permuted_index(index: Any, keys: Keys, size: Any) -> Any:
+    """Where the permutation of these round keys sends an index."""
+    place = np.uint32(index)
+    for turn in range(0, keys.shape[0], 2):
+        place = swapped(place, keys[turn], keys[turn + 1], size)
+    return place
 
 
 @compiled
@@ -79,11 +81,18 @@ def fill_hashed(numbers: Indices, maps: Words, buckets: int, table: Table) -> No
 
 
 @compiled
-def fill_permuted(indices: Indices, keys: Words, size: int, buckets: int, table: Table) -> None:
+def fill_permuted(indices: Indices, keys: Keys, size: int, buckets: int, table: Table) -> None:
     """table[f, i] = the image of index i under permutation f, modulo the buckets."""
+    places = np.empty(indices.shape[0], np.uint32)
+    many, few = np.uint32(size), np.uint32(buckets)
     for f in range(keys.shape[0]):
         for i in range(indices.shape[0]):
-            table[f, i] = swapped(np.uint64(indices[i]), keys[f], np.uint64(size)) % np.uint64(buckets)
+            places[i] = indices[i]
+        for turn in range(0, keys.shape[1], 2):  # round by round, so that the processor does several at once
+            for i in range(indices.shape[0]):
+                places[i] = swapped(places[i], keys[f, turn], keys[f, turn + 1], many)
+        for i in range(indices.shape[0]):
+            table[f, i] = places[i] % few
 
 
 @compiled

@@ -96,9 +96,14 @@ class CohortFunctions(Definition):
         return hashing.round_keys(self.seed, count) if self.size else hashing.affine_maps(self.seed, count)
 
     @cached_property
-    def functions(self) -> npt.NDArray[np.uint64]:
-        """The numbers of all hash functions, a row each, for the kernels."""
-        return np.array(self._functions, np.uint64)
+    def maps(self) -> npt.NDArray[np.uint64]:
+        """The numbers of all hash functions, a row each, for the kernels; none where values are permuted."""
+        return np.array([] if self.size else self._functions, np.uint64).reshape(-1, 2)
+
+    @cached_property
+    def keys(self) -> npt.NDArray[np.uint32]:
+        """The round keys of all permutations, a row each; none where values are hashed."""
+        return np.array(self._functions if self.size else [], np.uint32).reshape(-1, 2 * hashing.ROUNDS)
 
     def bucket(self, index: int, cohort: int, place: int = 0) -> int:
         """The bucket of a value under one function of a cohort."""
@@ -113,11 +118,11 @@ class CohortFunctions(Definition):
         from deniable.kernels.cohort_hashes import fill_hashed, fill_permuted, mark_repeats
 
         kind = np.uint16 if self.buckets < 2**16 - 1 else np.uint32
-        table = np.empty((len(self.functions), len(indices)), kind)
+        table = np.empty((self.cohorts * self.hashes, len(indices)), kind)
         if self.size:
-            fill_permuted(indices, self.functions, self.size, self.buckets, table)
+            fill_permuted(indices, self.keys, self.size, self.buckets, table)
         else:
-            fill_hashed(indices, self.functions, self.buckets, table)
+            fill_hashed(indices, self.maps, self.buckets, table)
         if self.hashes > 1:
             mark_repeats(table, self.hashes, self.buckets)
         return table

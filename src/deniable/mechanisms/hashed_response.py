@@ -92,7 +92,8 @@ class HashedResponse(SymbolReports, CohortMechanism):
         rejections = np.array([t["rejection_cohort"], t["rejection_bucket"]], np.uint64)
         size, truth = np.uint64(self.size), np.uint64(t["truth"])
         again = np.empty(len(indices), np.bool_)
-        count = replace_hashed(indices, words, self.functions, size, bounds, rejections, truth, again, out)
+        functions = self.maps, self.keys, size
+        count = replace_hashed(indices, words, *functions, bounds, rejections, truth, again, out)
         return np.flatnonzero(again) if count else np.empty(0, np.int64)
 
     def _probability(self, payload: Payload, index: int) -> Fraction:
