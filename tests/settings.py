@@ -111,7 +111,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
     "orr": [
         {"k": 3, "epsilon": 0.5, "cohorts": 1, "buckets": 3},
         {"k": 2, "epsilon": 3.0, "cohorts": 3, "buckets": 2},
-        {"k": 6, "epsilon": 2.0, "cohorts": 7, "buckets": 2, "seed": 1},
+        {"k": 6, "epsilon": 2.0, "cohorts": 7, "buckets": 2, "seed": 2},
         {"k": 5, "epsilon": 1.0, "cohorts": 4, "buckets": 3},
         {"k": 7, "epsilon": 1.0, "cohorts": 8, "buckets": 3},
     ],
