@@ -46,7 +46,7 @@ class HadamardResponse(HadamardMechanism):
 
     name: ClassVar[str] = "hr"
     version: ClassVar[int] = 1
-    default_method: ClassVar[str] = "mle"
+    default_method: ClassVar[str] = "gls"
 
     blocks: int = None  # type: ignore[assignment]  # chosen by the constructor unless given
 

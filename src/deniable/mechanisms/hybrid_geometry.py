@@ -24,6 +24,7 @@ import numpy.typing as npt
 from deniable.domain import Domain, Indices
 from deniable.errors import InvalidArgument
 from deniable.estimation.block_circulant import BlockShiftOperator, ShiftBlocks
+from deniable.estimation.block_noise import noise_by_blocks, same_block_share
 from deniable.estimation.channel import TARGETS, Noise
 from deniable.estimation.simplex_floats import nearest_distribution
 from deniable.mechanisms import singer
@@ -213,23 +214,14 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
 
     def noise_of(self, summary: Summary, target: str) -> Noise:
         """By how many users share a value's block, as estimated: they add more variance than the others do."""
-        shares = nearest_distribution(self.unbiased(summary))
         own, near, far = map(float, self.user_variances)
-        block = np.arange(self.k) % self.h
-        beside = np.bincount(block, shares, self.h)[block] - shares  # users of the same block with another value
-        elsewhere = np.maximum(1 - shares - beside, 0.0)
-        others = (beside * near + elsewhere * far) / np.maximum(beside + elsewhere, 1e-12)
-        bend = 0.0 if target == "users" else -1.0  # the sampling error f (1 - f)
-        return others, own - others - bend, bend
+        return noise_by_blocks((own, near, far), nearest_distribution(self.unbiased(summary)), self.h, target)
 
     @cached_property
     def _noise(self) -> tuple[float, float]:
         """Variance one user adds to the estimates of other values, on average, and what more to that of their own."""
         own, near, far = self.user_variances
-        # pairs of different values in one block: those of v values have v (v - 1)
-        fewest, longer = divmod(self.k, self.h)
-        pairs = longer * (fewest + 1) * fewest + (self.h - longer) * fewest * (fewest - 1)
-        share = Fraction(pairs, self.k * (self.k - 1))
+        share = same_block_share(self.k, self.h)
         others = share * near + (1 - share) * far
         return float(others), float(own - others)
 

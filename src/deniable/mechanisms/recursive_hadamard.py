@@ -43,7 +43,7 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
 
     name: ClassVar[str] = "rhr"
     version: ClassVar[int] = 1
-    default_method: ClassVar[str] = "mle"
+    default_method: ClassVar[str] = "gls"
 
     bits: int = None  # type: ignore[assignment]  # chosen by the constructor unless given
     salt: str = ""
