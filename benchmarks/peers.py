@@ -170,6 +170,16 @@ def pure_ldp_simplex(arrays: Arrays) -> Job:
     return lambda: project_probability_simplex(arrays["vector"])
 
 
+def opendp_discrete_laplace(arrays: Arrays, epsilon: float) -> Job:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    measurement = space >> dp.m.then_laplace(scale=1 / epsilon)
+    counts = arrays["counts"].tolist()
+    return lambda: measurement(counts)
+
+
 JOBS: dict[str, dict[str, Work]] = {
     "grr privatize": {"pure-ldp": pure_ldp_grr_privatize, "multi-freq-ldpy": multi_freq_grr_privatize},
     "grr aggregate": {"pure-ldp": pure_ldp_grr_aggregate, "multi-freq-ldpy": multi_freq_grr_aggregate},
@@ -182,6 +192,7 @@ JOBS: dict[str, dict[str, Work]] = {
     "ss aggregate": {"multi-freq-ldpy": multi_freq_ss_aggregate},
     "olh aggregate": {"pure-ldp": pure_ldp_olh_aggregate, "multi-freq-ldpy": multi_freq_olh_aggregate},
     "simplex projection": {"pure-ldp": pure_ldp_simplex},
+    "discrete laplace": {"opendp": opendp_discrete_laplace},
 }
 
 

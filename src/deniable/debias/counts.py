@@ -15,7 +15,10 @@ EXACT = 2**53  # floats hold all whole numbers up to here
 
 
 def whole_counts(counts: Any, name: str = "counts") -> Array:
-    """An array of int64, or of Python integers if one of them is too large; anything else is refused."""
+    """An array of int64, or of Python integers if one of them is too large; anything else is refused.
+
+    It may be the array it was given: whoever keeps it copies it.
+    """
     if not isinstance(counts, np.ndarray) and hasattr(counts, "to_numpy"):
         counts = counts.to_numpy()
     try:
@@ -25,7 +28,7 @@ def whole_counts(counts: Any, name: str = "counts") -> Array:
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     if array.dtype.kind == "i":
-        return array.astype(np.int64, copy=True)
+        return array.astype(np.int64, copy=False)
     if array.dtype.kind == "u":
         return array.astype(np.int64 if int(array.max()) < 2**63 else object)
     array = array if array.dtype == object else np.asarray(counts, dtype=object)

@@ -92,5 +92,8 @@ class DiscreteLaplace:
 def _added(true: Array, noise: Noise) -> Array:
     """The sum, in 64 bits if it fits there. Whether it fits depends on the sizes alone, not on single values."""
     if true.dtype != object and max(abs(int(true.min())), abs(int(true.max()))) < 2**62:
-        return np.asarray(true + noise)
-    return np.asarray(true.astype(object) + noise.astype(object), dtype=object)
+        total = np.add(true, noise, out=noise)
+    else:
+        total = np.asarray(true.astype(object) + noise.astype(object), dtype=object)
+    total.flags.writeable = False  # it is nobody else's: the release need not copy it
+    return total

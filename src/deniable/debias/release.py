@@ -36,7 +36,9 @@ class Release:
         values = whole_counts(self.values, "values")
         if values.size == 0:
             raise InvalidArgument("values", "hold at least one count", "none")
-        values.flags.writeable = False
+        if values.flags.writeable:  # it may be the caller's, who may change it
+            values = values.copy()
+            values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
     @property

@@ -30,7 +30,7 @@ Noise = npt.NDArray[np.int64]
 
 HALF_BITS, WORD_BITS = 32, 64
 FEW = 64  # up to this many are drawn by the plain path, which loads no compiler
-_CHUNK_WORDS = 2**17  # words per kernel call: they stay in the processor's cache
+_CHUNK_WORDS = 2**15  # words per kernel call: they stay in the processor's cache
 
 
 def ratio_of_neighbours(epsilon: float, sensitivity: int) -> Fraction:
