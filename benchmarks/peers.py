@@ -164,6 +164,26 @@ def multi_freq_olh_aggregate(arrays: Arrays, k: int, epsilon: float) -> Job:
     return lambda: LH_Aggregator_MI(reports, k, epsilon)  # counting comes with an estimate
 
 
+def _pure_ldp_hr(k: int, epsilon: float) -> tuple[Any, Any]:
+    from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient, HadamardResponseServer
+
+    server = HadamardResponseServer(epsilon, k)
+    return HadamardResponseClient(epsilon, k, server.get_hash_funcs()), server
+
+
+def pure_ldp_hr_privatize(arrays: Arrays, k: int, epsilon: float) -> Job:
+    client, _ = _pure_ldp_hr(k, epsilon)
+    values = (arrays["values"] + 1).tolist()  # its values start at 1
+    return lambda: [client.privatise(value) for value in values]
+
+
+def pure_ldp_hr_decode(arrays: Arrays, k: int, epsilon: float) -> Job:
+    client, server = _pure_ldp_hr(k, epsilon)
+    for value in (arrays["values"] + 1).tolist():
+        server.aggregate(client.privatise(value))
+    return lambda: server._update_estimates()
+
+
 def pure_ldp_simplex(arrays: Arrays) -> Job:
     from pure_ldp.core.prob_simplex import project_probability_simplex
 
@@ -191,6 +211,8 @@ JOBS: dict[str, dict[str, Work]] = {
     "ss privatize": {"multi-freq-ldpy": multi_freq_ss_privatize},
     "ss aggregate": {"multi-freq-ldpy": multi_freq_ss_aggregate},
     "olh aggregate": {"pure-ldp": pure_ldp_olh_aggregate, "multi-freq-ldpy": multi_freq_olh_aggregate},
+    "hr privatize": {"pure-ldp": pure_ldp_hr_privatize},
+    "hr decode": {"pure-ldp": pure_ldp_hr_decode},
     "simplex projection": {"pure-ldp": pure_ldp_simplex},
     "discrete laplace": {"opendp": opendp_discrete_laplace},
 }

@@ -12,6 +12,8 @@ import deniable as dn
 
 UNEVEN: list[dict[str, Any]] = [
     {"name": "hpgr", "k": 200, "epsilon": 4.0},
+    {"name": "hr", "k": 200, "epsilon": 3.0},
+    {"name": "rhr", "k": 200, "epsilon": 3.0},
     {"name": "csr", "k": 64, "epsilon": 3.0, "padding": False, "max_bits": 6},
 ]
 

@@ -108,7 +108,7 @@ class SignOperator:
     def adjoint(self, scores: Floats) -> Floats:
         cells = by_row(scores, self.matrices)
         rows = np.empty((self.matrices.blocks, self.matrices.length))
-        rows[:, 0] = cells.sum(axis=(0, 2))
+        rows[:, 0] = block_totals(scores, self.matrices)
         rows[:, 1:] = (cells[:, :, 0] - cells[:, :, 1]).T
         twice = self.matrices.signed(rows)
         return np.asarray(self.low * scores.sum() + (self.high - self.low) / 2 * twice)
@@ -120,3 +120,9 @@ class SignOperator:
 def by_row(cells: Numbers, matrices: HadamardBlocks) -> Numbers:
     """Cells of (r, B, sign) as an array with these axes."""
     return cells.reshape(matrices.length - 1, matrices.blocks, 2)
+
+
+def block_totals(cells: Numbers, matrices: HadamardBlocks) -> Numbers:
+    """For each block, the sum of its cells of (r, B, sign): first over rows, which lie far apart in memory."""
+    totals: Numbers = cells.reshape(matrices.length - 1, -1).sum(axis=0).reshape(-1, 2).sum(axis=1)
+    return totals

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.domain import Domain, Indices
-from deniable.estimation.hadamard import HadamardBlocks, SignOperator, by_row
+from deniable.estimation.hadamard import HadamardBlocks, SignOperator, block_totals, by_row
 from deniable.mechanisms.definition import Payloads, checked_epsilon
 from deniable.mechanisms.hadamard_blocks import Agreement, HadamardMechanism, least_variance
 from deniable.mechanisms.public_coins import PublicCoin
@@ -121,7 +121,7 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
         return self.matrices.signed(rows)
 
     def block_counts(self, summary: Summary) -> Counts:
-        return self.matrices.of_block(by_row(summary.counts, self.matrices).sum(axis=(0, 2)))
+        return self.matrices.of_block(block_totals(summary.counts, self.matrices))
 
     def operator(self) -> SignOperator:
         """The channel as an operator: the summary carries the likelihood."""
