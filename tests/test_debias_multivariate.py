@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.debias.function import Function
 from deniable.debias.multivariate import _all, _sampled, neighbours
 from deniable.debias.operator import theorem_5_factor
+from deniable.debias.terms import terms_at
 from tests import naive_discrete_laplace as naive
 
 JOINT = {
@@ -122,41 +125,40 @@ def test_proposition_6_exponentials_are_multiplied_by_a_power_of_lambda(r: float
     )
 
 
+def multiplier(r: float, d: int) -> float:
+    """What debiasing multiplies the product of r^x over d counts by."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dn.UnreliableAnswer)
+        answer = dn.debias_multivariate(lambda x: np.prod(np.float64(r) ** x, axis=1), np.zeros(d, int), epsilon=1.0)
+    return answer.value / answer.naive
+
+
 def test_corollary_7_debiasing_can_cost_or_save_exponentially() -> None:
     noise = dn.DiscreteLaplace(1.0)
-    a = float(noise.a)
-    grow, shrink = [], []
-    for d in (2, 4, 8, 16):
-        # parity: |naive| = 1, its mean square error at most 4, the unbiased one (1 + 4a)^(2d) - 1
-        steps, chance = naive.window(noise.q)
-        mean = math.fsum(chance * (-1.0) ** steps)
-        plain = 1 - mean ** (2 * d) + (mean**d - 1) ** 2
-        grow.append(((1 + 4 * a) ** (2 * d) - 1) / plain)
-        # r^x with q < r^2 < 1: unbiased variance lambda^(2d) times the naive one
-        r = 0.7
-        factor = 1 - a * (r - 2 + 1 / r)
-        second, first = (math.fsum(chance * (r ** float(k)) ** steps) for k in (2, 1))
-        plain = second**d - first ** (2 * d) + (first**d - 1) ** 2
-        shrink.append((factor ** (2 * d) * second**d - 1) / plain)
-    for earlier, later in itertools.pairwise(grow):
-        assert later > 10 * earlier
-    for earlier, later in itertools.pairwise(shrink):
-        assert later < 0.9 * earlier
-    assert shrink[-1] < 0.2
+    steps, chance = naive.window(noise.q)
+    cost, saving = [], []
+    for d in (1, 3, 5, 7):
+        for r, ratios in ((-1.0, cost), (0.7, saving)):
+            # per count E[r^Z] and E[r^2Z]; the true value at zero counts is 1
+            first, second = (math.fsum(chance * (np.float64(r) ** k) ** steps) for k in (1, 2))
+            naive_error = second**d - first ** (2 * d) + (first**d - 1) ** 2
+            our_error = multiplier(r, d) ** 2 * second**d - 1
+            ratios.append(our_error / naive_error)
+    assert all(later > 10 * earlier for earlier, later in itertools.pairwise(cost))
+    assert all(later < 0.95 * earlier for earlier, later in itertools.pairwise(saving))
 
 
 def test_proposition_8_a_monotone_indicator_has_exponential_variance_in_our_version() -> None:
-    # 1[at least half of the counts are >= 1]: naive within 1 of the truth, the unbiased answer's variance explodes.
-    # At the true counts 0: each coordinate contributes a polynomial in z marking "is >= 1".
+    # 1[at least half of the counts are >= 1] at zero counts: the naive answer is 0 or 1, its error at most 1;
+    # ours is a coefficient sum of prod (1 - w_i + w_i z), where w_i is our answer to 1[x_i >= 1]
     noise = dn.DiscreteLaplace(0.5)
-    a = float(noise.a)
     steps, chance = naive.window(noise.q)
-    weights = np.where(steps >= 2, 1.0, np.where(steps == 1, 1 + a, np.where(steps == 0, -a, 0.0)))  # of 1[x >= 1]
+    weights = terms_at(Function.of(lambda x: (x >= 1) * 1.0), noise, steps).value.round(12)
+    kinds, places = np.unique(weights, return_inverse=True)
+    chances = np.bincount(places, chance)
+    assert len(kinds) == 4
     variances = []
     for d in (2, 4, 6):
-        # f_hat = sum over j >= d/2 of coefficients of prod (1 - w_i + w_i z); classes of w: 1, 1 + a, -a, 0
-        kinds, places = np.unique(weights, return_inverse=True)
-        chances = np.bincount(places, chance)
         second = 0.0
         for chosen in itertools.product(range(len(kinds)), repeat=d):
             polynomial = np.array([1.0])
@@ -164,8 +166,15 @@ def test_proposition_8_a_monotone_indicator_has_exponential_variance_in_our_vers
                 polynomial = np.convolve(polynomial, [1 - kinds[kind], kinds[kind]])
             second += math.prod(chances[kind] for kind in chosen) * polynomial[d // 2 :].sum() ** 2
         variances.append(second)
+    assert variances[0] > 1
     assert variances[1] > 2 * variances[0]
-    assert variances[2] / variances[1] > 0.9 * variances[1] / variances[0] > 2
+    assert variances[2] > 2 * variances[1]
+    y = np.array([0, 1, -1, 1])  # the product form is the brute force one
+    answer = dn.debias_multivariate(lambda x: ((x >= 1).sum(axis=1) >= 2) * 1.0, y, epsilon=0.5, scale=math.inf)
+    polynomial = np.array([1.0])
+    for w in terms_at(Function.of(lambda x: (x >= 1) * 1.0), noise, y).value:
+        polynomial = np.convolve(polynomial, [1 - w, w])
+    assert answer.value == pytest.approx(polynomial[2:].sum(), rel=1e-9)
 
 
 WRONG = [

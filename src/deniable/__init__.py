@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
     from deniable.debias.continuous import debias_continuous
     from deniable.debias.conversions import ContinuousRelease, to_laplace, to_staircase
     from deniable.debias.discrete_laplace import DiscreteLaplace
+    from deniable.debias.extensions import compare_extensions
     from deniable.debias.local_stars import LocalLapKStars
     from deniable.debias.multivariate import debias_multivariate
     from deniable.debias.operator import debias
@@ -108,6 +109,7 @@ __all__ = [
     "__version__",
     "combine",
     "compare",
+    "compare_extensions",
     "debias",
     "debias_continuous",
     "debias_multivariate",
@@ -128,6 +130,7 @@ _DEBIAS = {  # where the names about noisy counts are: loaded when first used
     "Release": "release",
     "UnreliableAnswer": "answer",
     "combine": "combination",
+    "compare_extensions": "extensions",
     "debias": "operator",
     "debias_continuous": "continuous",
     "debias_multivariate": "multivariate",

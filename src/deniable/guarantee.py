@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+_SHOWN_BITS = 1024  # longer fractions help nobody who reads them
+
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -19,11 +21,11 @@ class Guarantee:
     requested: float
 
     def __str__(self) -> str:
-        digits = _decimal_below(self.ratio, 20)
-        return (
-            f"largest ratio {self.ratio.numerator}/{self.ratio.denominator} = {digits}... <= e^{self.requested!r}; "
-            f"epsilon {self.epsilon!r}, slack {self.slack:.3g}"
-        )
+        bits = self.ratio.numerator.bit_length()
+        shown = f"(a fraction of {bits:,} bits)"
+        if bits <= _SHOWN_BITS:
+            shown = f"{self.ratio.numerator}/{self.ratio.denominator} = {_decimal_below(self.ratio, 20)}..."
+        return f"largest ratio {shown} <= e^{self.requested!r}; epsilon {self.epsilon!r}, slack {self.slack:.3g}"
 
 
 def _decimal_below(number: Fraction, places: int) -> str:

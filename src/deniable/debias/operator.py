@@ -21,7 +21,7 @@ from deniable.debias.plug_in import moments_of
 from deniable.debias.release import as_release
 from deniable.debias.terms import reduced
 from deniable.errors import InvalidArgument
-from deniable.validate import choice
+from deniable.validate import choice, whole
 
 REDUCTIONS = ("none", "sum", "mean")
 _ROUNDING = 2.0**-52
@@ -64,6 +64,8 @@ def debias(
     growth = admissible(function, noise) if check_growth else Growth(0.0, checked=False)
     squares = 2 * growth.rate < noise.rate
     values = release.values
+    if axis is not None:
+        axis = whole(-values.ndim, values.ndim - 1, axis=axis)
     name = question or {"none": "f of every count", "sum": "sum of f", "mean": "mean of f"}[reduce]
 
     found = reduced(function, noise, values, reduce, axis)
