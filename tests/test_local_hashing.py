@@ -217,6 +217,15 @@ def test_the_likelihood_is_that_of_the_dense_channel() -> None:
         np.testing.assert_allclose(m.estimate(summary, "mle").frequencies, wanted, atol=1e-9)
 
 
+def test_reports_of_the_seed_that_says_nothing_leave_the_likelihood_flat() -> None:
+    m = hashing("olh", 9, 1.0, 3)
+    estimate = m.estimate(m.summarize(np.array([0, 0, 2])), "mle")
+    assert estimate.frequencies.sum() == pytest.approx(1)
+    assert estimate.details["gap"] < 1e-9
+    one = m.summarize(np.array([0, 0, 2, 4]))  # and the fourth report is left alone to decide
+    assert m.estimate(one, "mle").frequencies.argmax() in [x for x in range(9) if m._class_under(x, 1) == 1]
+
+
 # The wire, and what is refused ---------------------------------------------------------------------
 
 
@@ -252,7 +261,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("olh", {"g": 2.0}, "g must"),
     ("flh", {"g": "7"}, "g must"),
     ("olh", {"g": 46_349}, "flh, which has fewer seeds"),
-    ("flh", {"k": 2**30, "g": 2_000_003}, "give a smaller g, or use clh"),
+    ("flh", {"k": 2**30, "g": 2_000_003}, "give a smaller g, or use csr"),
     ("blh", {"k": 2**30 + 1}, "be at most 1073741824 for blh"),
     ("blh", {"g": 2}, "be known to blh"),
     ("olh", {"salt": 7}, "salt"),

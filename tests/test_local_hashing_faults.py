@@ -49,12 +49,12 @@ def test_hashing_equals_its_slow_twin(size: tuple[int, int], lines: bool, truth:
 @pytest.mark.twin
 @pytest.mark.parametrize(("base", "count"), [(2, 3), (3, 1), (3, 3), (5, 2), (7, 2)])
 def test_folding_equals_its_slow_twin(base: int, count: int) -> None:
-    hashes, rng = LinearHashes(base, count, base**count, lines=False), np.random.default_rng(SEED)
+    hashes, rng = LinearHashes(base, count, base**count, lines=True), np.random.default_rng(SEED)
     lines = (base**count - 1) // (base - 1)
     counts, sums = rng.integers(0, 100, (base**count, base)), rng.integers(0, 100, (lines, base))
     folded, unfolded = np.zeros_like(sums), np.zeros_like(counts)
-    fold(counts, hashes.line_cells, hashes._inverses, folded)
-    unfold(sums, hashes.line_cells, hashes._inverses, unfolded)
+    fold(counts, hashes.line_cells, hashes.inverses, folded)
+    unfold(sums, hashes.line_cells, hashes.inverses, unfolded)
     assert folded.tolist() == naive_hashes.fold(counts.tolist(), base, count)
     assert unfolded.tolist() == naive_hashes.unfold(sums.tolist(), base, count)
 

@@ -88,35 +88,36 @@ class LinearHashes:
 
         if self.base == 2:
             return np.asarray((rows.sum() + self._transformed_parities(rows.astype(np.float64))) / 2)
-        always = 0.0 if self.lines else float(rows[0, 0])  # <0, x> = 0 for every x
-        folded = rows if self.lines else self._folded(rows)
-        spectra = fft(folded, axis=1)
-        total = float(folded.sum())
+        if not self.lines:
+            return self.by_lines.correlate(self.fold(rows)) + float(rows[0, 0])  # <0, x> = 0 for every x
+        spectra = fft(rows, axis=1)
         accumulated = spectra.reshape(-1)[self._half]
         accumulated[0] = 0  # a' = 0 is on no line
         shape = (self.base,) * self.digits
         sums = irfftn(accumulated.reshape(*shape[:-1], -1), shape, norm="forward", overwrite_x=True)
-        return np.asarray((sums.reshape(-1)[: self.values] + total) / self.base + always)
+        return np.asarray((sums.reshape(-1)[: self.values] + rows.sum()) / self.base)
 
     def spread(self, weights: Floats) -> Floats:
         """The sum of the weights of the values that (a, y) supports, for every (a, y): the transpose of `correlate`."""
         from scipy.fft import irfft, rfftn
 
+        if self.base == 2:
+            return self._spread_parities(weights)
+        if not self.lines:
+            return self._unfold(self.by_lines.spread(weights), float(weights.sum()))
         padded = np.zeros(self._vectors)
         padded[: self.values] = weights
-        if self.base == 2:
-            return self._spread_parities(padded)
         transformed = rfftn(padded.reshape((self.base,) * self.digits)).reshape(-1)
         origins, sign = self._origins
         spectra = transformed[origins]
         spectra.imag *= sign
-        out = irfft(spectra, self.base, axis=1, overwrite_x=True)
-        return np.asarray(out if self.lines else self._unfolded(out, float(padded.sum())))
+        return np.asarray(irfft(spectra, self.base, axis=1, overwrite_x=True))
 
-    def _spread_parities(self, padded: Floats) -> Floats:
+    def _spread_parities(self, weights: Floats) -> Floats:
         from deniable.kernels.hadamard import transform
 
-        table = padded.reshape(1, -1)
+        table = np.zeros((1, self._vectors))
+        table[0, : self.values] = weights
         transform(table)
         difference = table[0, self.lines :]
         return np.stack([(table[0, 0] + difference) / 2, (table[0, 0] - difference) / 2], axis=1)
@@ -157,22 +158,29 @@ class LinearHashes:
         return np.ascontiguousarray(origin[:, : self._columns]), np.ascontiguousarray(sign[:, : self._columns])
 
     @cached_property
-    def _inverses(self) -> Indices:
+    def inverses(self) -> Indices:
+        """1/t modulo g for every t, and 0 for 0."""
         return np.array([0, *(pow(factor, -1, self.base) for factor in range(1, self.base))])
 
-    def _folded(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    @cached_property
+    def by_lines(self) -> LinearHashes:
+        """The same hashes with one seed of each line."""
+        return LinearHashes(self.base, self.digits, self.values, lines=True)
+
+    def fold(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The cells of all seeds added up by lines; those of seed 0, which say nothing of values, are left out."""
         from deniable.kernels.linear_hashes import fold
 
         out = np.zeros((self._line_count, self.base), rows.dtype)
-        fold(rows, self.line_cells, self._inverses, out)
+        fold(rows, self.by_lines.line_cells, self.by_lines.inverses, out)
         return out
 
-    def _unfolded(self, sums: Floats, total: float) -> Floats:
+    def _unfold(self, sums: Floats, total: float) -> Floats:
         from deniable.kernels.linear_hashes import unfold
 
         out = np.zeros((self.seeds, self.base))
         out[0, 0] = total
-        unfold(sums, self.line_cells, self._inverses, out)
+        unfold(sums, self.by_lines.line_cells, self.by_lines.inverses, out)
         return out
 
 

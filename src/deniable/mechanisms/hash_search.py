@@ -100,6 +100,11 @@ def best_base(k: int, bound: Fraction, lines: bool) -> int | None:
     return min(fitting, key=lambda base: (ideal_variance(bound, k, base, lines), base), default=None)
 
 
+def other_than(lines: bool) -> str:
+    """What serves where reports of such hashes do not fit."""
+    return "csr" if lines else "flh, which has fewer seeds, or csr"
+
+
 def checked_base(k: int, base: object, lines: bool, name: str) -> int:
     """A g that was asked for: a prime whose reports fit."""
     number = whole(2, MAX_SYMBOLS, g=base)
@@ -108,7 +113,7 @@ def checked_base(k: int, base: object, lines: bool, name: str) -> int:
         above = next(near for near in count(number) if is_prime(near))
         raise InvalidArgument("g", f"be prime; the nearest are {below} and {above}", number)
     if not fits(k, number, lines):
-        other = "clh or csr" if lines else "flh, which has fewer seeds, clh or csr"
-        rule = f"leave {name} at most {MAX_SYMBOLS} different reports for k={k}; give a smaller g, or use {other}"
+        rule = f"leave {name} at most {MAX_SYMBOLS} different reports for k={k}; give a smaller g, or use "
+        rule += other_than(lines)
         raise InvalidArgument("g", rule, number)
     return number
