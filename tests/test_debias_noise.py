@@ -208,3 +208,20 @@ def test_a_wrong_call_gives_one_clear_line(call: object, says: str) -> None:
         call()  # type: ignore[operator]
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_words_keep_their_meaning() -> None:
+    # the same key gives the same noise in every release and language: two coins a word, the low half first
+    keystream = Keystream(bytes(range(32)))
+    golden = {
+        (1.0, 1): [-1, 0, -3, -2, 1, 0, -2, 1, -1, 0, -1, 0],
+        (0.01, 1): [-69, 42, 86, -83, 3, -6, -40, -45, 85, -103, 80, 12],
+        (1.0, 2): [-1, 0, -3, -2, 1, -1, -2, 3, -5, -2, -1, 2],
+    }
+    for (epsilon, sensitivity), numbers in golden.items():
+        assert sampler(ratio_of_neighbours(epsilon, sensitivity)).draw(12, keystream).tolist() == numbers
+    assert [int(t) for t in sampler(ratio_of_neighbours(1.0, 1)).thresholds()[:3]] == [
+        1155094609,
+        511972651,
+        77250183,
+    ]

@@ -69,23 +69,29 @@ def moments_of(
     return Moments(plain(sums[0] / many), *(plain(part / many**2) for part in sums[1:]))
 
 
-def _table(function: Function, noise: DiscreteLaplace, low: int, high: int, far: int) -> list[Floats]:
-    """The four moments at every whole number from low to high."""
+def _table(function: Function, noise: DiscreteLaplace, low: int, high: int, far: int) -> Floats:
+    """The four moments, one in a row, at every whole number from low to high."""
     wide = np.asarray(function(np.arange(low - far - 1, high + far + 2)), np.float64)
     wide = np.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0)  # far out, where the noise all but never goes
-    inner = wide[1:-1]
-    unbiased = inner - float(noise.a) * (wide[2:] - 2 * inner + wide[:-2])
-    moments = _moments(inner, unbiased, float(noise.q))
-    return [part[far : far + high - low + 1] for part in moments]
+    return _moments(wide, float(noise.q), float(noise.a))[:, far : far + high - low + 1]
 
 
-def _moments(f: Floats, unbiased: Floats, q: float) -> list[Floats]:
-    # centred on the middle of f, which no moment notices and rounding does
-    mean = smoothed(f, q)
-    variance = smoothed(unbiased**2, q) - f**2
-    naive = smoothed(f**2, q) - mean**2
-    both = smoothed(f * unbiased, q) - mean * f
-    return [mean - f, np.maximum(naive, 0.0), np.maximum(variance, 0.0), both]
+def _moments(f: Floats, q: float, a: float) -> Floats:
+    """Bias, naive variance, variance and covariance, all but at the two ends of the table.
+
+    With m = E[f(x + Z)], L m = f: so both f_hat = L f and f itself are unbiased, for f and for m. For any g and h,
+    L g L h - L(g h) = a^2 D2 g D2 h + a (up g up h + down g down h) has the expectation Cov(L g, L h): sums of
+    squares, where the plain formulas would subtract large numbers. Likewise m - f = a E[D2 f(x + Z)].
+    """
+    up, down = f[2:] - f[1:-1], f[:-2] - f[1:-1]
+    mean_up, mean_down = smoothed(up, q), smoothed(down, q)  # of m
+    second, mean_second = up + down, mean_up + mean_down
+
+    def expected(first: tuple[Floats, Floats, Floats], other: tuple[Floats, Floats, Floats]) -> Floats:
+        return smoothed(a * a * first[2] * other[2] + a * (first[0] * other[0] + first[1] * other[1]), q)
+
+    of_f, of_m = (up, down, second), (mean_up, mean_down, mean_second)
+    return np.stack([a * mean_second, expected(of_m, of_m), expected(of_f, of_f), expected(of_f, of_m)])
 
 
 def _windows(
@@ -95,26 +101,10 @@ def _windows(
     flat, scale = values.reshape(-1), 1.0
     most = max(1, _EVALUATIONS // (2 * far + 1))
     if flat.size > most and sample:
-        chosen = np.sort(flat)[np.linspace(0, flat.size - 1, most).astype(np.int64)]
-        flat, scale = chosen, flat.size / most
-    elif np.unique(flat).size > most:
-        raise InvalidArgument("best", "be unbiased for so many and so different counts", "another")
+        flat, scale = np.sort(flat)[np.linspace(0, flat.size - 1, most).astype(np.int64)], flat.size / most
     distinct, places = np.unique(flat, return_inverse=True)
-    q, a = float(noise.q), float(noise.a)
-    steps = np.arange(-far, far + 1)
-    weights = (1 - q) / (1 + q) * q ** np.abs(steps)
-    out = np.empty((4, len(distinct)))
-    for i, value in enumerate(distinct.tolist()):
-        wide = np.nan_to_num(np.asarray(function(np.arange(value - far - 1, value + far + 2)), np.float64), nan=0.0)
-        here = wide[far + 1]
-        f = wide[1:-1] - here  # centred: no moment changes
-        unbiased = f - a * (wide[2:] - 2 * wide[1:-1] + wide[:-2])
-        mean = float(weights @ f)
-        out[:, i] = (
-            mean,
-            max(0.0, float(weights @ (f - mean) ** 2)),
-            float(weights @ unbiased**2),
-            float(weights @ ((f - mean) * unbiased)),
-        )
-    shape = values.shape if scale == 1.0 and flat.size == values.size else flat.shape
-    return [part[places].reshape(shape) for part in out], scale
+    if len(distinct) > most:
+        raise InvalidArgument("best", "be unbiased for so many and so different counts", "another")
+    found = np.stack([_table(function, noise, value, value, far)[:, 0] for value in distinct.tolist()], axis=1)
+    shape = values.shape if flat.size == values.size else flat.shape
+    return [part[places].reshape(shape) for part in found], scale
