@@ -149,7 +149,7 @@ def test_the_loss_stays_about_twice_the_optimum(epsilon: float, blocks: int, los
 
 
 @pytest.mark.parametrize("k", [2, 3, 10, 100, 22_000, 2**24])
-def test_the_chosen_blocks_are_best_and_no_more_than_the_paper_s(k: int) -> None:
+def test_the_chosen_blocks_are_best_and_no_more_than_the_published_rule_s(k: int) -> None:
     for epsilon in (0.1, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0):
         chosen = response(k, epsilon=epsilon)
         published = 2 ** max(0, math.ceil(math.log2(min(math.exp(epsilon), 2 * k))) - 1)

@@ -4,7 +4,7 @@ The values are dealt in turn to B blocks of b reports: x has the number c = x di
 (B', u), sent as the number B' b + u, supports x if B' is its block and u & c has an even number of ones: b/2 reports.
 No value has number 0, with which all parities are even. Two values of a block share b/4 reports, others none.
 
-Blocks of consecutive values, as in the paper, would put the first values, often the most frequent, together.
+Blocks of consecutive values, as in published code, would put the first values, often the most frequent, together.
 
 Reference: Acharya, Sun, Zhang 2019, "Hadamard Response: estimating distributions privately, efficiently, and with
 little communication", its scheme for high privacy (one block) and the general one (blocks).
