@@ -187,6 +187,8 @@ WRONG = [
     (lambda: dn.DiscreteLaplace(1.0, 1.5), "sensitivity must be a whole number from 1"),
     (lambda: dn.DiscreteLaplace(1.0).release([1.5]), "counts must be whole numbers, got 1.5"),
     (lambda: dn.DiscreteLaplace(1.0).release([True]), "counts must be whole numbers"),
+    (lambda: dn.DiscreteLaplace(1.0).release(np.ma.masked_equal([1, 2], 2)), "none of them masked"),
+    (lambda: dn.DiscreteLaplace(1.0).release([float("nan"), 1]), "counts must be whole numbers, got nan"),
     (lambda: dn.DiscreteLaplace(1.0).release(["a"]), "counts must be whole numbers, got 'a'"),
     (lambda: dn.DiscreteLaplace(1.0).release([[1], [2, 3]]), "counts must be whole numbers in rows of one length"),
     (lambda: dn.DiscreteLaplace(1.0).release([]), "counts must hold at least one count, got 'none'"),

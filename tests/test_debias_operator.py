@@ -239,6 +239,8 @@ WRONG = [
     (lambda: dn.debias(np.abs, [5], epsilon=1.0, below="mirror"), "below must be one of f, constant, linear, zero"),
     (lambda: dn.debias(np.abs, [5], epsilon=1.0, reduce="max"), "reduce must be one of none, sum, mean"),
     (lambda: dn.debias(np.abs, [5], epsilon=1.0, best="mle"), "best must be one of unbiased, naive, shrunk, auto"),
+    (lambda: dn.debias(lambda x: x**3, [2**400], epsilon=1.0), "f must have real values that floats can hold"),
+    (lambda: dn.debias(lambda x: x * float("nan"), [2**70], epsilon=1.0), "f must be finite at every count"),
     (lambda: dn.debias(lambda x: x * 1j, [5], epsilon=1.0), "f must have real values"),
 ]
 

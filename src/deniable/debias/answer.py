@@ -112,8 +112,7 @@ class Answer:
     @cached_property
     def useless(self) -> Any:
         """Whether the standard error exceeds the size that answers to this question can have."""
-        found = np.asarray(self.std_error) > self.scale
-        found |= ~np.isfinite(np.asarray(self.std_error))
+        found = (np.asarray(self.std_error) > self.scale) | np.isinf(self.std_error)
         return found if found.ndim else bool(found)
 
     def interval(self, level: float = LEVEL, *, rule: str = "normal") -> Ends:

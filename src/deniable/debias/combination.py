@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from deniable.debias.answer import Answer, Moments, UnreliableAnswer
+from deniable.debias.answer import Answer, Moments, UnreliableAnswer, settle
 from deniable.errors import InvalidArgument
 from deniable.validate import choice
 
@@ -54,7 +54,7 @@ def combine(
     # root mean square errors of answers with biases of unknown sign: at worst they add
     worst = sum(abs(share) * part.std_error for share, part in zip(shares, parts, strict=True) if not part.unbiased)
     kinds = {part.method for part in parts}
-    return Answer(
+    answer = Answer(
         question=question or f"{how} of {len(parts)} answers",
         value=sum(share * part.value for share, part in zip(shares, parts, strict=True)),
         std_error=np.sqrt(squares + worst**2) if np.ndim(parts[0].value) else math.sqrt(squares + worst**2),
@@ -69,6 +69,7 @@ def combine(
         moments_rule=lambda: _added(parts, shares),
         notes=tuple(notes),
     )
+    return settle(answer)
 
 
 def _added(parts: list[Answer], shares: list[float]) -> Moments:

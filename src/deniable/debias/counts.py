@@ -21,6 +21,8 @@ def whole_counts(counts: Any, name: str = "counts") -> Array:
     """
     if not isinstance(counts, np.ndarray) and hasattr(counts, "to_numpy"):
         counts = counts.to_numpy()
+    if isinstance(counts, np.ma.MaskedArray):
+        raise InvalidArgument(name, "be whole numbers, none of them masked", "a masked array")
     try:
         array = np.asarray(counts)
     except ValueError:  # rows of unequal length

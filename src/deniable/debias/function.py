@@ -82,9 +82,7 @@ class Function:
     def at(self, points: Array) -> Array:
         """The same, refused where f has no finite value."""
         values = self(points)
-        if values.dtype == object:
-            return values
-        wrong = ~np.isfinite(values)
+        wrong = ~np.isfinite(values.astype(np.float64))
         if wrong.any():
             place = points[wrong].flat[0]
             kind = "NaN" if np.isnan(values[wrong].flat[0]) else "an infinite value"

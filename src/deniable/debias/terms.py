@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from deniable.debias.counts import Array, fits_floats
 from deniable.debias.function import Function
+from deniable.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from deniable.debias.discrete_laplace import DiscreteLaplace
@@ -63,10 +64,14 @@ def terms_at(function: Function, noise: DiscreteLaplace, values: Array) -> Terms
         value = here - second
         second *= second
         second += up
-    if here.dtype == np.float64 and not np.isfinite(value).all():
+    try:
+        terms = Terms(*(np.asarray(part, np.float64) for part in (value, second, here)))
+    except (OverflowError, TypeError, ValueError):  # of Python numbers, or of what is no number
+        raise InvalidArgument("f", "have real values that floats can hold", "others") from None
+    if not np.isfinite(terms.value).all():
         for step in (0, 1, -1):
             function.at(values + step)  # says where f is not finite
-    return Terms(*(np.asarray(part, np.float64) for part in (value, second, here)))
+    return terms
 
 
 def reduced(function: Function, noise: DiscreteLaplace, values: Array, reduce: str, axis: int | None) -> Reduced:
