@@ -73,6 +73,20 @@ def test_support_and_its_transpose_are_those_of_brute_force(base: int, count: in
     np.testing.assert_allclose(hashes.correlate(counts.astype(np.float64)), support, rtol=1e-12)
 
 
+@pytest.mark.parametrize("lines", [False, True])
+def test_the_transform_of_full_cells_is_far_closer_than_a_half(lines: bool) -> None:
+    base, count, k = 7, 4, 60
+    hashes, known = LinearHashes(base, count, k, lines), naive_hashes.seeds(base, count, lines)
+    counts = np.random.default_rng(SEED).integers(2**25, 2**26, (len(known), base))
+    exact = [
+        sum(int(counts[place, naive_hashes.linear_hash(x, seed, base, count)]) for place, seed in enumerate(known))
+        for x in range(k)
+    ]
+    found = hashes.correlate(counts)
+    assert max(abs(Fraction(one) - whole) for one, whole in zip(found.tolist(), exact, strict=True)) < 1e-3
+    assert hashes.support(counts.reshape(-1)).tolist() == exact
+
+
 class Blurred(LinearHashes):
     """Transforms with errors as large as those of counts a million times too large for floats would be."""
 

@@ -23,7 +23,8 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-_EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
+_EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer,
+_TOTAL = 2**50  # and in smaller ones where their sum would be too large for floats
 _CLEAR = 0.1  # and if sums are further from integers than that, in smaller ones
 
 
@@ -58,9 +59,10 @@ class LinearHashes:
         rows = counts.reshape(self.seeds, self.base)
         if self.base == 2:
             return self._parities(rows)
+        piece = min(piece, _TOTAL // len(counts))
         if counts.max(initial=0) >= piece:
             return self.support(counts % piece, piece) + piece * self.support(counts // piece, piece)
-        # the error of a sum is about 1e-16 log2(g^d) sqrt(g cells) piece: below 0.01 for all there can be
+        # the error of a sum is about 1e-16 log2(g^d) sqrt(cells) piece: below 0.001 for all there can be
         sums = self.correlate(rows)
         total = np.rint(sums)
         if piece > 2 and np.abs(sums - total).max() > _CLEAR:
