@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +11,10 @@ from deniable.cli.options import (
     Collected,
     Json,
     Level,
+    PictureFile,
     Simultaneous,
     SpecFile,
+    TableFile,
     Target,
     check_inputs,
     mechanism_of,
@@ -24,8 +23,6 @@ from deniable.estimate import LEVEL, SHOWN
 
 if TYPE_CHECKING:
     from deniable.estimate import Estimate
-
-_TABLES = (".csv", ".parquet", ".json")
 
 
 def estimate(
@@ -39,14 +36,8 @@ def estimate(
     simultaneous: Simultaneous = False,
     top: Annotated[int | None, typer.Option(min=1, help="Print only the most frequent values.")] = None,
     as_json: Json = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Also write all values: .csv, .parquet or .json."),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also draw the most frequent values: .png, .svg, .pdf or .html."),
-    ] = None,
+    output: TableFile = None,
+    plot: PictureFile = None,
 ) -> None:
     """Estimate frequencies, with standard errors and intervals.
 
@@ -57,22 +48,23 @@ def estimate(
       deniable estimate *.summary --spec spec.json --json
       deniable estimate today.summary --spec spec.json -o all.csv --plot top.png
     """
+    from deniable.cli.estimate_output import check_names, draw, together, write_table
     from deniable.cli.report_files import summary_of
-    from deniable.pictures import check_suffix
+    from deniable.domain_open import Open
 
     check_inputs(sources)
-    if plot is not None:
-        check_suffix(plot)
-    if output is not None and output.suffix.lower() not in _TABLES:
-        raise CommandError(f"{output}: an estimate is written to {', '.join(_TABLES)} files")
+    check_names(output, plot)
     mechanism = mechanism_of(spec)
+    if isinstance(mechanism.domain, Open):
+        raise CommandError(f"{spec}: an open domain lists no values: use deniable decode --candidates FILE")
     answer = mechanism.estimate(summary_of(sources, mechanism), method, target=target)
     answer.interval(level)  # refuses a wrong level before anything is written
-    with ExitStack() as files:  # each takes its name only after both have been written
+    with together() as files:
         if output is not None:
-            _write_table(files, output, answer, level, simultaneous)
+            table = answer.to_arrow(level, simultaneous=simultaneous)
+            write_table(files, output, table, _document(answer, level, simultaneous, None))
         if plot is not None:
-            _draw(files, plot, answer, level, simultaneous, top)
+            draw(files, plot, answer, level, top, simultaneous=simultaneous)
     if as_json:
         typer.echo(_document(answer, level, simultaneous, top))
     else:
@@ -135,63 +127,25 @@ def mechanisms() -> None:
 
 
 def _document(answer: Estimate, level: float, simultaneous: bool, top: int | None) -> str:
+    from deniable.cli.estimate_output import facts, to_json
+
     rows = (
         answer.rows(level, simultaneous=simultaneous)
         if top is None
         else answer.top(top, level, simultaneous=simultaneous)
     )
-    document: dict[str, Any] = {
-        "n": answer.n,
-        "method": answer.method,
-        "target": answer.target,
-        "level": level,
-        "simultaneous": simultaneous,
-        "unbiased": answer.unbiased,
-        "interval_note": answer.interval_note,
-        "simulated": answer.simulated,
-        "details": dict(answer.details),
-        "fingerprint": answer.fingerprint,
-        "values": [row._asdict() for row in rows],
-    }
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
-
-
-def _write_table(files: ExitStack, path: Path, answer: Estimate, level: float, simultaneous: bool) -> None:
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    from deniable.cli.files import writing
-
-    file = files.enter_context(writing(path))
-    suffix = path.suffix.lower()
-    if suffix == ".json":
-        file.write(f"{_document(answer, level, simultaneous, None)}\n".encode())
-    elif suffix == ".csv":
-        pyarrow.csv.write_csv(answer.to_arrow(level, simultaneous=simultaneous), file)
-    else:
-        pyarrow.parquet.write_table(answer.to_arrow(level, simultaneous=simultaneous), file)
-
-
-def _draw(files: ExitStack, path: Path, answer: Estimate, level: float, simultaneous: bool, top: int | None) -> None:
-    from deniable.cli.files import replacing
-
-    chosen = {} if top is None else {"top": top}
-    answer.plot(files.enter_context(replacing(path)), level=level, simultaneous=simultaneous, **chosen)
+    return to_json(
+        {**facts(answer, level), "simultaneous": simultaneous, "values": [row._asdict() for row in rows]},
+    )
 
 
 def _print(answer: Estimate, level: float, simultaneous: bool, top: int | None) -> None:
-    from rich.markup import escape
-
-    from deniable.cli.terminal import console, table
+    from deniable.cli.estimate_output import rows_table
+    from deniable.cli.terminal import console
 
     rows = answer.top(top or SHOWN, level, simultaneous=simultaneous)
-    title = str(answer).partition("\n")[0]
-    listed = table(title, "value", "frequency", "std. error", "low", "high", "users")
-    for row in rows:
-        numbers = (row.frequency, row.std_error, row.low, row.high)
-        listed.add_row(escape(str(row.label)), *(f"{number:.4%}" for number in numbers), f"{row.users:,.0f}")
     out = console()
-    out.print(listed)
+    out.print(rows_table(str(answer).partition("\n")[0], rows))
     left = len(answer.frequencies) - len(rows)
     if left:
         out.print(f"... and {left:,} more values (--top, --json or -o)")

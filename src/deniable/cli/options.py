@@ -28,6 +28,14 @@ Target = Annotated[
     ),
 ]
 Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Hold for all values at once, not for each.")]
+TableFile = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Also write all values: .csv, .parquet or .json."),
+]
+PictureFile = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Also draw the most frequent values: .png, .svg, .pdf or .html."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 

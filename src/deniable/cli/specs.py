@@ -27,12 +27,26 @@ app = typer.Typer(help="Make, show and check specs, which client and server shar
 @app.command()
 def new(
     epsilon: Annotated[float, typer.Option(help="The privacy parameter: how much a report may say, at most.")],
-    mechanism: Annotated[str, typer.Option("--mechanism", "-m", help="See deniable mechanisms.")] = "grr",
+    mechanism: Annotated[
+        str | None,
+        typer.Option("--mechanism", "-m", help="See deniable mechanisms; grr by default, orr for open strings."),
+    ] = None,
     labels: Annotated[str | None, typer.Option(metavar="A,B,C", help="The labels, separated by commas.")] = None,
     labels_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with one label a line.")] = None,
     k: Annotated[int | None, typer.Option(help="The values are the whole numbers 0 to k-1.")] = None,
     low: Annotated[int | None, typer.Option(help="The values are whole numbers from here ...")] = None,
     high: Annotated[int | None, typer.Option(help="... to here, both included.")] = None,
+    open_strings: Annotated[
+        bool, typer.Option("--open", help="The values are any strings; see deniable decode.")
+    ] = False,
+    max_bytes: Annotated[int | None, typer.Option(help="With --open: the longest string allowed, 256.")] = None,
+    key: Annotated[str | None, typer.Option(help="With --open: a word that sets these hashes apart.")] = None,
+    candidates_expected: Annotated[
+        int | None, typer.Option(help="With --open: how many candidates reports will be decoded with; 1024.")
+    ] = None,
+    cohorts: Annotated[int | None, typer.Option(help="Of mechanisms with cohorts; the best by default.")] = None,
+    buckets: Annotated[int | None, typer.Option(help="Of mechanisms with cohorts; the best by default.")] = None,
+    hashes: Annotated[int | None, typer.Option(help="Of mechanisms with several hashes a cohort.")] = None,
     other: Annotated[bool, typer.Option("--other", help="Add a category for all values outside the domain.")] = False,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Add a category for missing values.")] = False,
     output: Annotated[
@@ -46,26 +60,41 @@ def new(
       deniable spec new --labels yes,no --no-answer --epsilon 1 -o spec.json
       deniable spec new --labels-file towns.txt --other --epsilon 2 -o spec.json
       deniable spec new --low 0 --high 120 --epsilon 4 -o ages.json
+      deniable spec new --open --candidates-expected 5000 --epsilon 2 -o words.json
     """
     from deniable.cli.files import writing
     from deniable.domain import Domain
     from deniable.mechanisms.registry import mechanism as make
 
     span = (low, high) if (low, high) != (None, None) else None
-    given = {"--labels": labels, "--labels-file": labels_file, "--k": k, "--low and --high": span}
+    given = {
+        "--labels": labels,
+        "--labels-file": labels_file,
+        "--k": k,
+        "--low and --high": span,
+        "--open": open_strings or None,
+    }
     chosen = [name for name, value in given.items() if value is not None]
     if len(chosen) != 1:
         raise CommandError(f"the domain must be given once, by {', '.join(given)}; got {', '.join(chosen) or 'none'}")
-    if labels is not None or labels_file is not None:
+    for_open = {"--max-bytes": max_bytes, "--key": key, "--candidates-expected": candidates_expected}
+    if not open_strings and (stray := [name for name, value in for_open.items() if value is not None]):
+        raise CommandError(f"{', '.join(stray)}: only with --open")
+    extras = {"other": other, "no_answer": no_answer}
+    if open_strings:
+        domain: Domain = Domain.open(**_given({"max_bytes": max_bytes, "key": key} | extras))
+    elif labels is not None or labels_file is not None:
         listed = _split(labels) if labels_file is None else _read_labels(labels_file)
-        domain: Domain = Domain.categories(listed, other=other, no_answer=no_answer)
+        domain = Domain.categories(listed, **extras)
     elif k is not None:
-        domain = Domain.integers(0, Domain.of(k).k - 1, other=other, no_answer=no_answer)
+        domain = Domain.integers(0, Domain.of(k).k - 1, **extras)
     elif low is None or high is None:
         raise CommandError("--low and --high must be given together")
     else:
-        domain = Domain.integers(low, high, other=other, no_answer=no_answer)
-    spec = make(mechanism, domain=domain, epsilon=epsilon).spec
+        domain = Domain.integers(low, high, **extras)
+    sizes = {"cohorts": cohorts, "buckets": buckets, "hashes": hashes, "candidates": candidates_expected}
+    name = mechanism or ("orr" if open_strings else "grr")
+    spec = make(name, domain=domain, epsilon=epsilon, **_given(sizes)).spec
     with writing(output) as file:
         file.write(f"{spec.to_json()}\n".encode())
 
@@ -125,6 +154,11 @@ def check(
     typer.echo("\n".join(lines))
 
 
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def _split(labels: str | None) -> list[str]:
     """Labels as one line of CSV, so that quotes can hold a comma."""
     try:
@@ -155,12 +189,15 @@ def _is_spec(name: str) -> bool:
 
 
 def _facts(mechanism: Mechanism) -> dict[str, Any]:
+    from deniable.domain_open import Open
+
     guarantee, domain = mechanism.guarantee(), mechanism.domain
+    closed = not isinstance(domain, Open)  # of an open one, errors and guesses depend on the candidates
     return {
         "mechanism": mechanism.name,
         "version": mechanism.version,
         "fingerprint": mechanism.fingerprint,
-        "values": mechanism.k,
+        "values": mechanism.k if closed else None,
         "domain": domain.to_dict(),
         "parameters": dict(mechanism.spec.parameters),
         "thresholds": {name: str(number) for name, number in mechanism.thresholds.items()},
@@ -171,12 +208,13 @@ def _facts(mechanism: Mechanism) -> dict[str, Any]:
             "statement": str(guarantee),
         },
         "report_bits": mechanism.report_bits,
-        "reconstruction_rate": float(mechanism.reconstruction_rate()),
+        "reconstruction_rate": float(mechanism.reconstruction_rate()) if closed else None,
         "methods": list(mechanism.methods),
         "standard_errors": [
             {"users": n, "frequency": f, "std_error": mechanism.variance(f, n) ** 0.5}
             for n in USERS
             for f in FREQUENCIES
+            if closed
         ],
     }
 
@@ -186,16 +224,19 @@ def _print_facts(facts: dict[str, Any]) -> None:
 
     from deniable.cli.terminal import console, table
 
-    guarantee, domain = facts["guarantee"], facts["domain"]
+    guarantee, domain, rate = facts["guarantee"], facts["domain"], facts["reconstruction_rate"]
+    guess = ""
+    if rate is not None:
+        guess = f"; the best guess of the value from it is right in {rate:.4%} of cases"
+        guess += f" (without it: {1 / facts['values']:.4%})"
     lines = {
         "mechanism": f"{facts['mechanism']}, version {facts['version']}",
         "fingerprint": facts["fingerprint"],
-        "domain": f"{facts['values']:,} values: {_described(domain)}",
+        "domain": _described(domain) if rate is None else f"{facts['values']:,} values: {_described(domain)}",
         "parameters": ", ".join(f"{name} {value}" for name, value in facts["parameters"].items()),
         "thresholds": ", ".join(f"{name} {number}" for name, number in facts["thresholds"].items()),
         "guarantee": guarantee["statement"],
-        "a report": f"{facts['report_bits']} bits; the best guess of the value from it is right in "
-        f"{facts['reconstruction_rate']:.4%} of cases (without it: {1 / facts['values']:.4%})",
+        "a report": f"{facts['report_bits']} bits{guess}",
         "methods": ", ".join(facts["methods"]),
     }
     out = console()
@@ -204,6 +245,8 @@ def _print_facts(facts: dict[str, Any]) -> None:
     for name, text in lines.items():
         grid.add_row(f"[bold]{name}[/]", escape(text))
     out.print(grid)
+    if not facts["standard_errors"]:
+        return
     errors = table(
         "Standard error among the users who reported", "users", *(f"value with {f:.0%}" for f in FREQUENCIES), left=0
     )
@@ -218,6 +261,8 @@ def _described(domain: dict[str, Any]) -> str:
         listed = [str(label) for label in domain["labels"]]
         more = [f"... {len(listed) - _LABELS_SHOWN:,} more"] if len(listed) > _LABELS_SHOWN else []
         listed = listed[:_LABELS_SHOWN] + more
+    elif domain["kind"] == "open":
+        listed = [f"any string of up to {domain['max_bytes']:,} bytes"]
     else:
         listed = [f"whole numbers {domain['low']} to {domain['high']}"]
     return ", ".join([*listed, *(domain[extra] for extra in ("other", "no_answer") if extra in domain)])

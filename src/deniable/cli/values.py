@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deniable.cli.errors import STANDARD, CommandError, about
-from deniable.cli.files import BATCH, PARQUET, SUMMARY, csv_column, csv_header, kind_of, parquet
-from deniable.columns import read
+from deniable.cli.files import BATCH, PARQUET, SUMMARY, TEXT, csv_column, csv_header, kind_of, parquet, reading
+from deniable.cli.terminal import note
+from deniable.columns import entries, read
 from deniable.domain import Domain, Indices
+from deniable.domain_open import Open
 from deniable.errors import ValueOutsideDomain, shown
 
 _WHOLE = "^-?[0-9]{1,18}$"  # what surely fits 64 bits
@@ -33,6 +35,22 @@ def index_batches(file: io.BufferedReader, name: str, column: str | None, domain
             row += len(batch)
 
 
+def read_candidates(name: str, column: str | None) -> list[Any]:
+    """The strings to look for, each once: a column of a .csv or Parquet file, or one a line; blank ones are skipped."""
+    with reading(name) as file, about(name):
+        lines = kind_of(file) == TEXT and not name.lower().endswith(".csv")
+        if lines and column is not None:
+            raise CommandError("--column is for .csv and .parquet files; this one is read line by line")
+        batches = _lines(file) if lines else _columns(file, name, column, Domain.open())
+        found = [text for batch in batches for text in entries(batch) if text is not None and text != ""]
+        distinct = list(dict.fromkeys(found))
+        if not distinct:
+            raise CommandError("there are no candidates in this file")
+    if len(distinct) < len(found):
+        note(f"warning: {len(found) - len(distinct):,} candidates were there before and are dropped")
+    return distinct
+
+
 def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Any]:
     """Columns: of any type from Parquet, of text otherwise."""
     kind = kind_of(file)
@@ -42,7 +60,7 @@ def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Dom
             for batch in source.iter_batches(BATCH, columns=[chosen]):
                 yield read(batch.column(0))
     elif kind == SUMMARY:
-        raise CommandError("this is a summary, not values to privatize")
+        raise CommandError("this is a summary, not a list of values")
     elif name == STANDARD and column is None:
         yield from _lines(file)
     else:
@@ -76,7 +94,7 @@ def _choose(names: list[str], wanted: str | None) -> str:
 
 
 def _is_numeric(domain: Domain) -> bool:
-    return isinstance(domain.label(0), int)
+    return not isinstance(domain, Open) and isinstance(domain.label(0), int)
 
 
 def _is_text(column: Any) -> bool:
@@ -86,6 +104,8 @@ def _is_text(column: Any) -> bool:
 
 def _is_value(text: str, domain: Domain) -> bool:
     """Whether the text stands for a listed value, so that it can hardly be a column name."""
+    if isinstance(domain, Open):
+        return False
     value = _number(text) if _is_numeric(domain) else text
     try:
         return domain.index(value) < domain.listed

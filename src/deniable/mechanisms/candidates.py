@@ -53,6 +53,7 @@ def decode(
     target: str,
     *,
     complete: bool,
+    progress: Callable[[str], None] | None = None,
 ) -> Estimate:
     """Frequencies of the candidates and, unless they are complete, of all other strings together.
 
@@ -71,9 +72,12 @@ def decode(
     if complete:
         domain = replace(domain, other=None)
     labels = domain.all_labels() if complete else domain.all_labels()[:-1]
+    said = progress or (lambda _: None)
+    said(f"hashing {len(labels):,} candidates")
     cells = mechanism.cohort_cells(summary, mechanism.design(mechanism.domain.indices(labels), complete=complete))
     _warn_of_twins(cells, labels)
     method = method or ("projected" if cells.design.load <= MOST_LOAD else "selected")
+    said(f"fitting {len(labels):,} candidates ({method})")
     found = _decoded(mechanism, summary, cells, method)
     v1 = mechanism.own_noise(found.noise)
     if not complete:

@@ -10,7 +10,7 @@ Reference: Erlingsson, Pihur, Korolova 2014; Kairouz, Bonawitz, Ramage 2016, sec
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from deniable.domain import Indices
 from deniable.domain_open import Open
 from deniable.errors import InvalidArgument
 from deniable.estimate import Estimate
+from deniable.estimation.cell_variances import CellVariances
 from deniable.estimation.channel import TARGETS, Noise
 from deniable.estimation.cohort_decoding import CohortCells
 from deniable.estimation.cohort_design import CohortDesign
@@ -33,7 +34,7 @@ from deniable.summary import Counts, Summary
 from deniable.validate import choice
 
 _EXACT = 2**28  # products up to which the errors of all pairs of values are computed exactly
-_SIMULATED_AT_ONCE = 2**22
+_SIMULATED_AT_ONCE = 2**22  # cells of the table of buckets
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,12 @@ class CohortMechanism(CohortFunctions, Mechanism):
     def cohort_cells(self, summary: Summary, design: CohortDesign) -> CohortCells:
         """What a decoder works on."""
         shares, sizes = self.shares(summary)
-        return CohortCells(design, shares - self.centre * sizes[:, np.newaxis], summary.n, self.unit())
+        cells = shares - self.centre * sizes[:, np.newaxis]
+        return CohortCells(design, cells, summary.n, self.unit(), self.cell_variances(summary))
+
+    def cell_variances(self, _summary: Summary) -> CellVariances | None:
+        """How cells differ in their variance, where it is known."""
+        return None
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -82,17 +88,19 @@ class CohortMechanism(CohortFunctions, Mechanism):
         target: str = "users",
         candidates: Iterable[Any] | None = None,
         complete: bool = False,
+        progress: Callable[[str], None] | None = None,
     ) -> Estimate:
         """Frequencies with error bars. In an open domain, of these candidates and of all other strings together.
 
-        `complete` says that there are no other strings, which makes the estimate sharper.
+        `complete` says that there are no other strings, which makes the estimate sharper. `progress` hears what is
+        being done.
         """
         from deniable.mechanisms.candidates import decode
 
         if isinstance(self.domain, Open):
             if candidates is None:
                 raise InvalidArgument("candidates", "be given: an open domain lists no values to estimate", None)
-            return decode(self, summary, candidates, method, target, complete=complete)
+            return decode(self, summary, candidates, method, target, complete=complete, progress=progress)
         if candidates is not None:
             raise InvalidArgument("candidates", "be left out: this domain lists its values", candidates)
         return super().estimate(summary, method, target=target)
@@ -153,7 +161,7 @@ class CohortMechanism(CohortFunctions, Mechanism):
 
     def simulated_among(self, indices: Indices, true_counts: Counts, generator: np.random.Generator) -> Counts:
         """Counts of a summary of users whose values have these indices, or in an open domain digests."""
-        from deniable.kernels.cohort_hashes import count_users
+        from deniable.kernels.cohort_hashes import count_each, count_users
 
         users = np.zeros((self.cohorts, self.buckets + 1), np.int64)  # the last for repeated hashes
         sizes = np.zeros(self.cohorts, np.int64)
@@ -161,7 +169,13 @@ class CohortMechanism(CohortFunctions, Mechanism):
         several = max(1, _SIMULATED_AT_ONCE // self.cohorts)
         for start in range(0, len(indices), several):
             part = slice(start, start + several)
-            split = np.ascontiguousarray(generator.multinomial(true_counts[part], even).T)  # [cohort, value]
-            sizes += split.sum(1)
-            count_users(self.table(indices[part]), self.hashes, split, users)
+            own, table = true_counts[part], self.table(indices[part])
+            if own.sum() < len(own) * self.cohorts:  # few users: one by one
+                cohorts = generator.integers(self.cohorts, size=int(own.sum()))
+                sizes += np.bincount(cohorts, minlength=self.cohorts)
+                count_each(table, self.hashes, np.repeat(np.arange(len(own)), own), cohorts, users)
+            else:
+                split = np.ascontiguousarray(generator.multinomial(own, even).T)  # [cohort, value]
+                sizes += split.sum(1)
+                count_users(table, self.hashes, split, users)
         return self._noisy_counts(users[:, :-1], sizes, generator)
