@@ -182,3 +182,31 @@ def test_combining_nothing_or_unlike_answers_is_refused() -> None:
     ):
         with pytest.raises(dn.InvalidArgument, match=says):
             call()
+
+
+def test_moments_at_the_smallest_epsilons_come_from_quantiles_of_the_noise() -> None:
+    noise, y = dn.DiscreteLaplace(1e-4), np.array([10**5, 5 * 10**6])
+    moments = dn.debias(lambda x: x**2, y, epsilon=1e-4).moments
+    a = float(noise.a)
+    assert moments.bias == pytest.approx([2 * a, 2 * a], rel=0.01)
+    # Var[(x + Z)^2] = 4 x^2 Var Z + Var Z^2, E[Z^4] = 24 a^2 + 2 a
+    true = 4 * y.astype(float) ** 2 * 2 * a + (24 * a**2 + 2 * a - 4 * a**2)
+    assert moments.naive_variance == pytest.approx(true, rel=0.03)
+    assert moments.variance == pytest.approx(true, rel=0.03)
+
+
+def test_errors_of_very_many_and_different_counts_come_from_a_sample_of_them(rng: np.random.Generator) -> None:
+    y = rng.integers(0, 10**9, 100_000)
+    total = dn.debias(lambda x: x**2, y, epsilon=0.1, reduce="sum", best="auto")
+    assert total.moments.variance == pytest.approx(total.std_error**2, rel=0.02)
+    with pytest.raises(dn.InvalidArgument, match="best must be unbiased for so many and so different counts"):
+        dn.debias(lambda x: x**2, y, epsilon=0.1, best="auto")
+
+
+def test_an_answer_says_how_far_its_arithmetic_may_be_off() -> None:
+    y = np.array([3 * 10**9 + 1])
+    rough = dn.debias(lambda x: x**2, y, epsilon=1e-4, reduce="sum")
+    exact = float(int(y[0]) ** 2 - 2 * dn.DiscreteLaplace(1e-4).a)
+    assert abs(rough.value - exact) <= rough.width
+    low, high = rough.interval(1e-12)
+    assert low <= exact <= high

@@ -1,6 +1,7 @@
 """What the errors of the naive and the unbiased answer would be if the noisy counts were the true ones.
 
-Expectations over the noise are exact sums, cut where the noise is less likely than 2^-60 or so.
+Expectations over the noise are exact sums, cut where the noise is less likely than 2^-60 or so; where that takes too
+many terms, at the smallest epsilons, they are means over its quantiles.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from deniable.debias.answer import Moments, plain
 from deniable.debias.counts import Array, fits_floats
 from deniable.debias.function import Function
 from deniable.debias.growth import Growth
+from deniable.debias.terms import terms_at
 from deniable.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 _TABLE = 2**22  # values of f kept at once
-_EVALUATIONS = 2**26
+_EVALUATIONS = 2**22
+_WIDEST = 2**15  # beyond this reach of the noise its quantiles stand for it
+_QUANTILES = 2000
 _TAIL = 45.0  # e^-45 = 2^-65
 
 
@@ -99,12 +103,24 @@ def _windows(
 ) -> tuple[list[Floats], float]:
     """The four moments at every count by its own window; of an even sample of the sorted counts if they are many."""
     flat, scale = values.reshape(-1), 1.0
-    most = max(1, _EVALUATIONS // (2 * far + 1))
+    most = max(1, _EVALUATIONS // (2 * min(far, 3 * _QUANTILES) + 1))
     if flat.size > most and sample:
         flat, scale = np.sort(flat)[np.linspace(0, flat.size - 1, most).astype(np.int64)], flat.size / most
     distinct, places = np.unique(flat, return_inverse=True)
     if len(distinct) > most:
         raise InvalidArgument("best", "be unbiased for so many and so different counts", "another")
-    found = np.stack([_table(function, noise, value, value, far)[:, 0] for value in distinct.tolist()], axis=1)
+    found = np.stack([_at(function, noise, value, far) for value in distinct.tolist()], axis=1)
     shape = values.shape if flat.size == values.size else flat.shape
     return [part[places].reshape(shape) for part in found], scale
+
+
+def _at(function: Function, noise: DiscreteLaplace, value: int, far: int) -> Floats:
+    """The four moments at one count."""
+    if far <= _WIDEST:
+        return _table(function, noise, value, value, far)[:, 0]
+    shares = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+    steps = np.floor(-np.log(shares) / noise.rate).astype(np.int64)
+    terms = terms_at(function, noise, value + np.concatenate([steps, -1 - steps]))
+    both = np.cov(terms.naive, terms.value)
+    bias = float((terms.naive - terms.value).mean())  # a E[D2 f]: better than the mean of f minus f
+    return np.array([bias, both[0, 0], both[1, 1], both[0, 1]])
