@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -278,3 +280,18 @@ def test_a_number_a_vector_and_a_matrix_are_asked_alike() -> None:
 def test_a_long_guarantee_can_be_printed() -> None:
     assert "(a fraction of" in str(dn.DiscreteLaplace(20.0, 200).guarantee())
     assert "= 2.71828182845904523536... <= e^1.0" in str(dn.DiscreteLaplace(1.0).guarantee())
+
+
+def test_a_few_counts_need_neither_compiler_nor_statistics() -> None:
+    code = "import sys, deniable as dn; dn.debias(abs, dn.DiscreteLaplace(1.0).release([1, 2]), reduce='sum')"
+    code += "; print(*(name for name in ('numba', 'scipy', 'pyarrow', 'pandas', 'rich') if name in sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []
+
+
+def test_the_package_and_the_function_are_one_name() -> None:
+    # deniable.debias is a package once a module of it is loaded, and can be called all the same
+    code = "from deniable.debias.release import Release; import deniable as dn"
+    code += "; print(dn.debias(lambda x: 2 * x, [3], epsilon=1.0).value[0])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["6.0"]
