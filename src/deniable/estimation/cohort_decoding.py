@@ -6,7 +6,8 @@ strings that share its cells as additional noise. The candidates found to be pre
 takes their part out of the noise of the others, and so on until no more are found.
 
 Errors come from the cells themselves. What is left of them after the fit is the noise of the reports and whatever
-strings nobody listed put there, and both are what the estimates suffer from.
+strings nobody listed put there, and both are what the estimates suffer from. Where it is known how the cells differ,
+a candidate that shares cells with a frequent string has a larger error than others.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.estimate import RATE
+from deniable.estimation.cell_variances import CellVariances
 from deniable.estimation.cohort_design import CohortDesign
 from deniable.estimation.pivoting import nonnegative
 from deniable.estimation.presence import p_values, significant
@@ -29,6 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 MOST_LOAD = 0.5  # candidates for each equation up to which least squares is used
 _ROUNDS = 8
+_FAR = 5.0  # standard deviations of what is left in a candidate's cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,7 @@ class CohortCells:
     cells: Floats
     n: int
     unit: float
+    uneven: CellVariances | None = None
 
     @cached_property
     def _totals(self) -> Floats:
@@ -75,6 +79,26 @@ class CohortCells:
         free = max(self._free_cells - fitted, 1)
         return max(self.n * float((left**2).sum()) / free, self.unit / self.design.cohorts)
 
+    def _noise(self, left: Floats, fitted: int, spread: Floats, shares: Floats) -> tuple[Floats, float]:
+        """n Var at frequency 0 of estimates whose weights on the cells have the squares `spread`, and that of a cell.
+
+        A part 1/|X_s|^2 of `spread` is in the cells of the candidate itself, the rest all over. Where the fit leaves
+        far more in a candidate's cells than in others, a frequent string that nobody listed is in some of them, and
+        what is left is taken for their noise.
+        """
+        design, norms = self.design, self._norms
+        variance = self._cell_variance(left, fitted)
+        own = np.full(design.values, variance)
+        if self.uneven is not None:
+            unlisted = max(0.0, variance - self.unit / design.cohorts)
+            own = unlisted + self.uneven.around(design, norms, shares)
+        free = max(self._free_cells - fitted, 1) / (design.cohorts * design.buckets)
+        squares = design.gather(left**2) + design.centre * (left**2).sum() - design.gather(left) ** 2 / norms
+        seen = self.n / free * squares / np.maximum(norms - 1, 1.0)
+        own = np.where(seen > own * (1 + _FAR * np.sqrt(2 / norms)), seen, own)
+        noise = own / norms + variance * np.maximum(spread - 1 / norms, 0.0)
+        return np.asarray(design.cohorts**2 * noise), variance
+
     @cached_property
     def _solved(self) -> tuple[Floats, int]:
         design = self.design
@@ -88,11 +112,11 @@ class CohortCells:
         """All candidates fitted at once; unbiased if they are all the strings there are. May be negative."""
         design = self.design
         solution, steps = self._solved
-        variance = self._cell_variance(self.cells - design.scatter(solution) / design.cohorts, design.rank)
         diagonal, total = design.spread
-        scale = design.cohorts**2 * variance
-        found = Decoded(solution, solution, scale * diagonal, {"steps": steps, "load": design.load})
-        return found if design.complete else _with_rest(found, scale * total)
+        left = self.cells - design.scatter(solution) / design.cohorts
+        noise, variance = self._noise(left, design.rank, diagonal, solution)
+        found = Decoded(solution, solution, noise, {"steps": steps, "load": design.load})
+        return found if design.complete else _with_rest(found, design.cohorts**2 * variance * total)
 
     def projected(self) -> Decoded:
         """Least squares, then the nearest frequencies that are not negative and add up to what is not unlisted."""
@@ -124,38 +148,40 @@ class CohortCells:
     def per_candidate(self) -> Decoded:
         """Each candidate from its own cells; unbiased over the hash functions. For any number of candidates."""
         alone = self._totals / self._norms
-        scale = self.design.cohorts**2 * self._cell_variance(self.cells, 0)
-        found = Decoded(alone, alone, scale / self._norms)
+        noise, variance = self._noise(self.cells, 0, 1 / self._norms, alone)
+        found = Decoded(alone, alone, noise)
         if self.design.complete:
             return found
-        return _with_rest(found, scale * float((self.design.scatter(1 / self._norms) ** 2).sum()))
+        # two candidates that share a cell do so in the estimates of both: what is not noise of reports counts twice
+        strings = max(0.0, variance - self.unit / self.design.cohorts)
+        squares = float((self.design.scatter(1 / self._norms) ** 2).sum())
+        return _with_rest(found, self.design.cohorts**2 * (variance + strings) * squares)
 
     def selected(self, report: Callable[[int, int], None] = lambda *_: None) -> Decoded:
         """The candidates that are present, fitted together; the others are 0, though what they have may be much.
 
         `report` hears of every round and how many are chosen.
         """
+        told_apart = self.design.load <= MOST_LOAD and self.design.identifiable
+        plain = self.least_squares() if told_apart else self.per_candidate()
+        listed = slice(self.design.values)
+        found = Decoded(plain.first[listed], plain.first[listed], plain.noise[listed])
         chosen = np.zeros(self.design.values, bool)
-        for number in range(_ROUNDS):
-            found = self._given(chosen)
+        for number in range(1 if told_apart else _ROUNDS):
             more = chosen | significant(p_values(found.first, found.noise, self.n), RATE)
             report(number, int(more.sum()))
             if (more == chosen).all():
                 break
             chosen = self._affordable(more, found)
-        found = self._given(chosen)
+            found = self._given(chosen)
         details = {"selected": int(chosen.sum()), "rounds": number + 1, "rate": RATE}
         kept = np.where(chosen, np.maximum(found.first, 0.0), 0.0)
         kept /= max(kept.sum(), 1.0)
-        if self.design.complete:
-            return replace(found, frequencies=kept, details=details)
-        rest = 1 - found.first.sum()
-        return Decoded(
-            np.append(kept, min(max(rest, 0.0), 1 - kept.sum())),
-            np.append(found.first, rest),
-            np.append(found.noise, self._total_noise(chosen, found)),
-            details,
-        )
+        # the choice makes the sum of all others too small: what is unlisted is asked of the estimate without it
+        first = plain.first if told_apart else np.append(found.first, plain.first[self.design.values :])
+        noise = plain.noise if told_apart else np.append(found.noise, plain.noise[self.design.values :])
+        rest = np.clip(first[self.design.values :], 0.0, 1 - kept.sum())
+        return Decoded(np.append(kept, rest), first, noise, details)
 
     def _affordable(self, chosen: npt.NDArray[np.bool_], found: Decoded) -> npt.NDArray[np.bool_]:
         """No more of them than least squares can tell apart: those that stand out most."""
@@ -173,29 +199,18 @@ class CohortCells:
 
     def _given(self, chosen: npt.NDArray[np.bool_]) -> Decoded:
         """The chosen fitted together, and each of the others from what they leave in its cells."""
-        if not chosen.any():
-            alone = replace(self, design=replace(self.design, complete=False)).per_candidate()
-            return Decoded(alone.first[:-1], alone.first[:-1], alone.noise[:-1])
         part = self._part(chosen)
         solution, _ = part.design.solve(part._totals)
         left = self.cells - part.design.scatter(solution) / self.design.cohorts
-        scale = self.design.cohorts**2 * self._cell_variance(left, len(solution))
-        first = self.design.cohorts * self.design.gather(left) / self._norms
-        noise = scale / self._norms
-        first[chosen] = solution
-        noise[chosen] = scale * part.design.spread[0]
+        spread = 1 / (self._norms * self._left(chosen))
+        first = self.design.cohorts * self.design.gather(left) * spread
+        first[chosen], spread[chosen] = solution, part.design.spread[0]
+        noise, _ = self._noise(left, len(solution), spread, first)
         return Decoded(first, first, noise)
 
-    def _total_noise(self, chosen: npt.NDArray[np.bool_], found: Decoded) -> float:
-        """n Var of the sum of what `_given` says of all candidates: of the cells' weights in it."""
-        weights = self.design.cohorts * self.design.scatter(np.where(chosen, 0.0, 1 / self._norms))
-        if chosen.any():
-            part = self._part(chosen).design
-            left, _ = part.solve(self.design.cohorts - part.gather(weights))
-            weights = weights + part.scatter(left)
-        # a candidate's own noise is that of a cell times C^2/|X_s|^2
-        variance = float(np.median(found.noise[~chosen] * self._norms[~chosen])) / self.design.cohorts**2
-        return variance * float((weights**2).sum())
+    def _left(self, chosen: npt.NDArray[np.bool_]) -> float:
+        """The share of another candidate's cells that fitting the chosen leaves, for random hashes."""
+        return 1 - int(chosen.sum()) / self._free_cells
 
 
 def _with_rest(found: Decoded, noise: float) -> Decoded:

@@ -128,6 +128,33 @@ def scatter(table: Table, hashes: int, weights: Floats, out: Floats) -> None:
 
 
 @compiled
+def through_cells(table: Table, level: float, weights: Floats, rows: Floats, out: Floats) -> None:
+    """out[i] = the sum over cohorts of level and of the weights of all values in the bucket of value i; one hash each.
+
+    The same as `scatter` and then `gather`, four cohorts at once; `rows` is room for their cells.
+    """
+    cohorts, values = table.shape
+    out[:] = 0.0
+    for c in range(0, cohorts - 3, 4):
+        rows[:] = level
+        for i in range(values):
+            weight = weights[i]
+            rows[0, table[c, i]] += weight
+            rows[1, table[c + 1, i]] += weight
+            rows[2, table[c + 2, i]] += weight
+            rows[3, table[c + 3, i]] += weight
+        for i in range(values):
+            first = rows[0, table[c, i]] + rows[1, table[c + 1, i]]
+            out[i] += first + (rows[2, table[c + 2, i]] + rows[3, table[c + 3, i]])
+    for c in range(cohorts - cohorts % 4, cohorts):
+        rows[0] = level
+        for i in range(values):
+            rows[0, table[c, i]] += weights[i]
+        for i in range(values):
+            out[i] += rows[0, table[c, i]]
+
+
+@compiled
 def shared_buckets(table: Table, hashes: int, buckets: int, out: npt.NDArray[np.int32]) -> None:
     """out[i, j] += in how many buckets, over all cohorts, values i and j are both."""
     for i in range(table.shape[1]):
@@ -148,3 +175,12 @@ def count_users(table: Table, hashes: int, users: Indices, out: Indices) -> None
         own, row = users[f // hashes], out[f // hashes]
         for i in range(table.shape[1]):
             row[table[f, i]] += own[i]
+
+
+@compiled
+def count_each(table: Table, hashes: int, values: Indices, cohorts: Indices, out: Indices) -> None:
+    """out[c, b] += 1 for each user: c their cohort, b the buckets of their value there."""
+    for i in range(values.shape[0]):
+        first = cohorts[i] * hashes
+        for f in range(first, first + hashes):
+            out[cohorts[i], table[f, values[i]]] += 1

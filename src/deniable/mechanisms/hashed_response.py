@@ -14,6 +14,7 @@ import numpy as np
 from deniable.domain import Indices
 from deniable.domain_open import Open
 from deniable.errors import InvalidArgument
+from deniable.estimation.cell_variances import CellVariances
 from deniable.estimation.cohort_channel import CohortOperator
 from deniable.estimation.cohort_design import CohortDesign
 from deniable.mechanisms.cohorts import CohortMechanism
@@ -77,6 +78,13 @@ class HashedResponse(SymbolReports, CohortMechanism):
     def symbols(self) -> int:
         return self.cohorts * self.buckets
 
+    def _rule(self, number: int) -> str:
+        named = f" (cohort {number // self.buckets})" if number >= 0 else ""
+        return (
+            f"lie from 0 to {self.symbols - 1}, in a cohort from 0 to {self.cohorts - 1} of {self.buckets} buckets "
+            f"each, got {number}{named}"
+        )
+
     def randomize_one(self, index: int, choices: Choices) -> int:
         t = self.thresholds
         cohort = choices.below(self.cohorts, t["rejection_cohort"])
@@ -119,6 +127,12 @@ class HashedResponse(SymbolReports, CohortMechanism):
 
     def unit(self) -> float:
         return float(1 / (self.buckets * self.gain**2))
+
+    def cell_variances(self, summary: Summary) -> CellVariances:
+        # weights that add up to 0 in each cohort, on cells of weight 1/(p - q): n Var is a sum of weight^2 Pr/(p - q)^2
+        gain, other = float(self.gain), float(self._levels[1])
+        observed = summary.counts.reshape(self.cohorts, self.buckets) / (summary.n * gain**2)
+        return CellVariances(observed, 1 / (self.cohorts * gain), other / (self.cohorts * gain**2))
 
     def own_noise(self, others: Any) -> Any:
         # a user's own bucket is likelier than 1/k by p - q, on cells of weight 1/(p - q)

@@ -38,7 +38,7 @@ class SymbolReports(Server):
             data = data.reshape(-1).astype(np.uint32)
         if data.size and (data.max() >= self.symbols or data.min() < 0):
             at = int(np.flatnonzero((data >= self.symbols) | (data < 0))[0])
-            raise MalformedReport(f"report at position {at} must lie from 0 to {self.symbols - 1}, got {data[at]}")
+            raise MalformedReport(f"report at position {at} must {self._rule(int(data[at]))}")
         return data.astype(np.uint32, copy=False)
 
     def accumulate(self, data: Payloads, counts: Counts) -> None:
@@ -62,8 +62,12 @@ class SymbolReports(Server):
             raise MalformedReport(f"report must have {self._payload_bytes} bytes, got {len(data)}")
         payload = int.from_bytes(data, "big")
         if payload >= self.symbols:
-            raise MalformedReport(f"report must lie from 0 to {self.symbols - 1}, got {payload}")
+            raise MalformedReport(f"report must {self._rule(payload)}")
         return payload
+
+    def _rule(self, number: int) -> str:
+        """What a number that is no report should have been."""
+        return f"lie from 0 to {self.symbols - 1}, got {number}"
 
     @property
     def _payload_bytes(self) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from deniable.domain_open import Open
 from deniable.errors import InvalidArgument
 from deniable.mechanisms.base import Mechanism
 from deniable.randomness.simulated import generator
@@ -14,8 +16,11 @@ from deniable.summary import Summary
 MAX_USERS = 2**53
 
 
-def simulate(mechanism: Mechanism, counts: Any, seed: int = 0) -> Summary:
+def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: Iterable[Any] | None = None) -> Summary:
     """The summary of users with these true counts, drawn from its exact distribution.
+
+    For a closed domain there is a count for each of its values, in order; for an open one a count for each of the
+    strings in `candidates`.
 
     For grr, sue, oue, the, she and ss its cost does not grow with the number of users, and probabilities are rounded
     to 53 bits, the precision of NumPy's samplers; the others make every report. The summary is marked simulated.
@@ -26,13 +31,32 @@ def simulate(mechanism: Mechanism, counts: Any, seed: int = 0) -> Summary:
     """
     if not isinstance(mechanism, Mechanism):
         raise InvalidArgument("mechanism", "be a mechanism", mechanism)
+    strings = _strings(mechanism, candidates)
+    size = mechanism.k if strings is None else len(strings)
     array = np.asarray(counts)
-    if array.shape != (mechanism.k,) or array.dtype.kind not in "iu":
-        raise InvalidArgument("counts", f"be {mechanism.k} whole numbers", f"shape {array.shape}, {array.dtype}")
+    if array.shape != (size,) or array.dtype.kind not in "iu":
+        raise InvalidArgument("counts", f"be {size} whole numbers", f"shape {array.shape}, {array.dtype}")
     if array.size and array.min() < 0:
         raise InvalidArgument("counts", "not be negative", int(array.min()))
     n = sum(array.tolist())
     if n > MAX_USERS:
         raise InvalidArgument("counts", f"add up to at most {MAX_USERS}", n)
-    drawn = mechanism.simulated_counts(array.astype(np.int64), generator(seed))
+    true = array.astype(np.int64)
+    if strings is None:
+        drawn = mechanism.simulated_counts(true, generator(seed))
+    else:
+        drawn = mechanism.simulated_among(mechanism.domain.indices(strings), true, generator(seed))  # type: ignore[attr-defined]
     return Summary(drawn, n, mechanism.fingerprint, simulated=True)
+
+
+def _strings(mechanism: Mechanism, candidates: Iterable[Any] | None) -> list[Any] | None:
+    """The strings that users have in an open domain; None in a closed one."""
+    if not isinstance(mechanism.domain, Open):
+        if candidates is not None:
+            raise InvalidArgument("candidates", "be left out: this domain lists its values", candidates)
+        return None
+    if candidates is None:
+        raise InvalidArgument("candidates", "be given: the strings of an open domain that users have", None)
+    if isinstance(candidates, (str, bytes)) or not isinstance(candidates, Iterable):
+        raise InvalidArgument("candidates", "be a list of strings", candidates)
+    return list(candidates)
