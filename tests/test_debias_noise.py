@@ -66,23 +66,45 @@ def test_a_coin_decided_by_overflow_is_exact(odds: bool) -> None:
     assert not coin.decide(whole, bits, iter([border, last + 1]))
 
 
+def every_word(coins: int, bits: int) -> np.ndarray:
+    """All words of one count, for half words of that many bits: two coins a word, the low half first."""
+    halves = np.array(list(itertools.product(range(2**bits), repeat=coins)), np.uint64) << np.uint64(32 - bits)
+    return (halves[:, 0::2] | halves[:, 1::2] << np.uint64(32)).reshape(-1)
+
+
+def ways(z: int, thresholds: list[int], bits: int) -> int:
+    """How many of all words decide for z: a coin is true below its threshold, false above, undecided on it."""
+    number, size = (z if z >= 0 else -1 - z), len(thresholds) - 2
+    true = [*(number >> place & 1 for place in range(size)), z < 0, False]
+    return math.prod(t if is_true else 2**bits - t - 1 for t, is_true in zip(thresholds, true, strict=True))
+
+
 @pytest.mark.twin
-def test_the_kernel_decides_as_the_coins_do_on_all_words_there_are() -> None:
-    bits, source = 3, Sampler(Fraction(1, 40))  # few coins: K = 4 digits, the sign, the tail
-    source = Sampler(Fraction(1, 2**17))
-    assert source.size == 2
-    thresholds = source.thresholds(bits)
-    halves = np.array(list(itertools.product(range(2**bits), repeat=4)), np.uint64) << np.uint64(32 - bits)
-    words = (halves[:, 0::2] | halves[:, 1::2] << np.uint64(32)).reshape(-1)
-    out, undecided = np.empty(len(halves), np.int64), np.empty(len(halves), np.bool_)
-    count = discrete_laplace.draw_noise(words, thresholds, undecided, out)
-    assert count == undecided.sum()
-    numbers = [int(threshold) >> (32 - bits) for threshold in thresholds]
-    for z in range(-4, 4):
-        number = z if z >= 0 else -1 - z
-        true = [number & 1, number >> 1, z < 0, False]
-        ways = math.prod(t if is_true else 2**bits - t - 1 for t, is_true in zip(numbers, true, strict=True))
-        assert ((out == z) & ~undecided).sum() == ways
+@pytest.mark.parametrize(("thresholds", "bits"), [([3, 5, 2, 1], 3), ([1, 2, 3, 0, 2, 1], 2)])
+def test_the_kernel_counts_as_the_coins_do_on_all_words_there_are(thresholds: list[int], bits: int) -> None:
+    words = every_word(len(thresholds), bits)
+    n = len(words) // (len(thresholds) // 2)
+    out, undecided = np.empty(n, np.int64), np.empty(n, np.bool_)
+    shifted = np.array(thresholds, np.uint64) << np.uint64(32 - bits)
+    assert discrete_laplace.draw_noise(words, shifted, undecided, out) == undecided.sum()
+    reach = 2 ** (len(thresholds) - 2)
+    counts = {z: int(((out == z) & ~undecided).sum()) for z in range(-reach, reach)}
+    assert counts == {z: ways(z, thresholds, bits) for z in counts}
+    assert sum(counts.values()) + undecided.sum() == n
+
+
+def test_what_is_decided_is_within_the_distribution_and_the_rest_is_undecided() -> None:
+    bits, m = 2, dn.DiscreteLaplace(0.6)
+    source = sampler(m.q)
+    words, n = every_word(len(source.coins), bits), 4 ** len(source.coins)
+    out, undecided = np.empty(n, np.int64), np.empty(n, np.bool_)
+    discrete_laplace.draw_noise(words, source.thresholds(bits), undecided, out)
+    first = [coin.digits(bits) for coin in source.coins]
+    assert first[:3] == [1, 0, 0]
+    for z in range(-(2**source.size), 2**source.size):
+        decided = int(((out == z) & ~undecided).sum())
+        assert decided == ways(z, first, bits)
+        assert Fraction(decided, n) <= m.probability(z)
 
 
 @pytest.mark.twin

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from deniable.debias.counts import Array, whole_counts
+from deniable.debias.ratio import half_variance, rate_of
 from deniable.debias.release import Release
 from deniable.errors import InvalidArgument
 from deniable.guarantee import Guarantee
@@ -54,12 +55,12 @@ class DiscreteLaplace:
     @property
     def a(self) -> Fraction:
         """q/(1 - q)^2, half the variance of the noise: the one number of every unbiased answer."""
-        return self.q / (1 - self.q) ** 2
+        return half_variance(self.q)
 
     @property
     def rate(self) -> float:
         """log(1/q): how fast the noise's probabilities fall, and how fast a function may grow."""
-        return -math.log(self.q) if self.q < Fraction(1, 2) else -math.log1p(float(self.q - 1))
+        return rate_of(self.q)
 
     @property
     def std_error(self) -> float:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deniable.debias.ratio import half_variance, rate_of
 from deniable.validate import strictly_between
 
 Floats = npt.NDArray[np.float64]
@@ -32,7 +33,7 @@ class ContinuousNoise(ABC):
     @property
     def rate(self) -> float:
         """log(1/q)."""
-        return -math.log(self.q) if self.q < Fraction(1, 2) else -math.log1p(float(self.q - 1))
+        return rate_of(self.q)
 
     @abstractmethod
     def density(self, noise: Any) -> Any:
@@ -62,7 +63,7 @@ def discrete_moment(q: Fraction, power: int) -> Fraction:
     1/E[e^(tZ)] = 1 - a (e^t - 2 + e^-t), so M_k = 2a (C(k, 2) M_(k-2) + C(k, 4) M_(k-4) + ...).
     """
     moments = [Fraction(1)]
-    a = q / (1 - q) ** 2
+    a = half_variance(q)
     for k in range(1, power + 1):
         moments.append(2 * a * sum(math.comb(k, i) * moments[k - i] for i in range(2, k + 1, 2)))
     return moments[power] if power % 2 == 0 else Fraction(0)
@@ -104,7 +105,7 @@ class Laplace(ContinuousNoise):
 
     def step_moment(self, power: int) -> Fraction:
         # W = U - Z in law of moments: E[U^k] = k!/rate^k, divided out by 1/E[e^(tZ)] = 1 - a (e^t - 2 + e^-t)
-        own, a = [_laplace_moment(self.rate, k) for k in range(power + 1)], self.q / (1 - self.q) ** 2
+        own, a = [_laplace_moment(self.rate, k) for k in range(power + 1)], half_variance(self.q)
         return own[power] - 2 * a * sum(math.comb(power, i) * own[power - i] for i in range(2, power + 1, 2))
 
     def moment(self, power: int) -> Fraction:
