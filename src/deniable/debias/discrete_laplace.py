@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deniable.debias.counts import Array, whole_counts
-from deniable.debias.ratio import half_variance, rate_of
+from deniable.debias.rates import half_variance, rate_of
 from deniable.debias.release import Release
 from deniable.errors import InvalidArgument
 from deniable.guarantee import Guarantee

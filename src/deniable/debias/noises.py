@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deniable.debias.ratio import half_variance, rate_of
+from deniable.debias.rates import half_variance, rate_of
 from deniable.validate import strictly_between
 
 Floats = npt.NDArray[np.float64]
