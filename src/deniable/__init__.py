@@ -31,6 +31,7 @@ from deniable.spec import Spec
 from deniable.summary import Summary
 
 if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
+    from deniable.debias import ask
     from deniable.debias.answer import Answer, UnreliableAnswer
     from deniable.debias.combination import combine
     from deniable.debias.continuous import debias_continuous
@@ -107,6 +108,7 @@ __all__ = [
     "UnsupportedVersion",
     "ValueOutsideDomain",
     "__version__",
+    "ask",
     "combine",
     "compare",
     "compare_extensions",
@@ -142,6 +144,8 @@ _DEBIAS = {  # where the names about noisy counts are: loaded when first used
 def __getattr__(name: str) -> Any:
     if name in CLASSES:
         return load_class(name)
+    if name == "ask":
+        return import_module("deniable.debias.ask")
     if name in _DEBIAS:
         return getattr(import_module(f"deniable.debias.{_DEBIAS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,20 +32,22 @@ def ball(number: Fraction | int) -> Any:
     return flint.arb(flint.fmpq(number.numerator, number.denominator))
 
 
-def certain(compute: Callable[[], Any], tolerance: float = TOLERANCE, relative: bool = False) -> Certain:
+def certain(
+    compute: Callable[[], Any], tolerance: float = TOLERANCE, relative: bool = False, bits: int = _FIRST_BITS
+) -> Certain:
     """What `compute` returns (a flint.arb), done again with more digits until it is certain to the tolerance.
 
-    With `relative` the tolerance is a share of the value. `compute` takes its exact numbers by `ball`.
+    With `relative` the tolerance is a share of the value. `compute` takes its exact numbers by `ball`. `bits` is a
+    guess at the binary digits that are enough.
     """
-    return certain_all(lambda: [compute()], tolerance, relative)[0]
+    return certain_all(lambda: [compute()], tolerance, relative, bits)[0]
 
 
 def certain_all(
-    compute: Callable[[], list[Any]], tolerance: float = TOLERANCE, relative: bool = False
+    compute: Callable[[], list[Any]], tolerance: float = TOLERANCE, relative: bool = False, bits: int = _FIRST_BITS
 ) -> list[Certain]:
     """The same for many values at once: all of them certain to the tolerance."""
     limit = positive(tolerance=tolerance)
-    bits = _FIRST_BITS
     while bits <= _MOST_BITS:
         with precision(bits):
             found = [Certain(float(each.mid()), 2 * float(each.rad())) for each in compute()]

@@ -1,0 +1,87 @@
+"""The smallest and the largest count, in linear time.
+
+With M the largest noisy count, m_0 how many are M and m_1 how many are M - 1, the largest true count is estimated
+without bias by M + 1 - (1 + a)^m_0 - (-a)^m_0 (1 + a)^m_1; the smallest by the mirror image.
+
+Reference: Theorem 20 of Hillebrand et al. 2026.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from deniable.debias.answer import Answer
+from deniable.debias.certain import TOLERANCE, ball
+from deniable.debias.counts import Array
+from deniable.debias.discrete_laplace import DiscreteLaplace
+from deniable.debias.joint_error import Joint, Pair, certain_joint, joint_answer, simulated_moments
+from deniable.debias.release import Release, as_release
+from deniable.validate import positive
+
+
+def maximum(
+    data: Any,
+    *,
+    tolerance: float = TOLERANCE,
+    epsilon: float | None = None,
+    sensitivity: int | None = None,
+    best: str = "unbiased",
+) -> Answer:
+    """The largest of the counts.
+
+    >>> import deniable as dn
+    >>> dn.ask.maximum(dn.DiscreteLaplace(2.0).release([3, 80, 15], seed=1)).unbiased
+    True
+    """
+    return _extreme(as_release(data, epsilon, sensitivity), 1, "largest count", tolerance, best)
+
+
+def minimum(
+    data: Any,
+    *,
+    tolerance: float = TOLERANCE,
+    epsilon: float | None = None,
+    sensitivity: int | None = None,
+    best: str = "unbiased",
+) -> Answer:
+    """The smallest of the counts."""
+    return _extreme(as_release(data, epsilon, sensitivity), -1, "smallest count", tolerance, best)
+
+
+def _extreme(release: Release, sign: int, question: str, tolerance: float, best: str) -> Answer:
+    """The maximum, or the minimum as minus the maximum of what is negated."""
+    limit, noise = positive(tolerance=tolerance), release.noise
+    joint, end = _largest(sign * release.values, noise, limit)
+
+    def both(values: Array) -> tuple[float, float]:
+        each, there = _largest(sign * values, noise, limit)
+        return sign * (there + each.value), float(sign * there)
+
+    return joint_answer(
+        question,
+        release,
+        [joint._replace(value=sign * joint.value)],
+        float(sign * end),
+        float(sign * end),
+        scale=float(max(1, int(release.values.max()) - int(release.values.min()))),
+        best=best,
+        moments_rule=lambda: simulated_moments(both, release, float(sign * end)),
+    )
+
+
+def _largest(values: Array, noise: DiscreteLaplace, tolerance: float) -> tuple[Joint, int]:
+    """The maximum minus the largest noisy count, and the latter."""
+    end = values.max()
+    here, under = int(np.count_nonzero(values == end)), int(np.count_nonzero(values == end - 1))
+
+    def compute() -> list[Pair]:
+        a = ball(noise.a)
+        # estimates of 1[x <= M] and of 1[x <= M - 1] of all counts; further down there is a count above
+        s_0, s_1 = (1 + a) ** here, (-a) ** here * (1 + a) ** under
+        return [Pair(1 - s_0 - s_1, 1 - s_0 + s_1)]
+
+    bits = int((here + under) * math.log2(1 + float(noise.a))) + 64
+    return certain_joint(compute, tolerance, bits)[0], int(end)

@@ -1,0 +1,129 @@
+"""Errors of answers that join many counts: values in balls, and the variance from the answer to f^2.
+
+E[f_hat^2 - L(f^2)] = Var(f_hat), but for an f that joins counts the estimate can be negative. Then the two parts are
+taken without their signs: a bound that is too large rather than too small.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deniable.debias.answer import Answer, Moments, UnreliableAnswer, plain, settle
+from deniable.debias.certain import certain_all
+from deniable.debias.counts import Array
+from deniable.debias.operator import theorem_5_factor
+from deniable.debias.release import Release
+
+NEGATIVE = (
+    "the unbiased estimate of the variance was negative: the standard error is the root of f_hat^2 + |estimate of f^2|"
+)
+BEYOND = "the answer is beyond the largest float"
+_LARGEST = sys.float_info.max
+_DRAWS = 100
+
+
+class Pair(NamedTuple):
+    """Unbiased answers to f - c and to (f - c)^2, for some number c near f."""
+
+    first: Any
+    square: Any
+
+
+class Joint(NamedTuple):
+    """f - c with the width of its certainty, its variance, and whether the variance was estimated without bias."""
+
+    value: float
+    width: float
+    variance: float
+    estimated: bool
+
+
+def variance_of(pair: Pair) -> tuple[float, bool]:
+    """The estimate first^2 - square, or the bound first^2 + |square| if that is negative."""
+    own = pair.first * pair.first
+    found = _float(own - pair.square)
+    return (found, True) if found >= 0 else (_float(own + abs(pair.square)), False)
+
+
+def certain_joint(compute: Callable[[], Sequence[Pair]], tolerance: float, bits: int = 128) -> list[Joint]:
+    """What `compute` returns, in balls, with precision raised until all values are certain to the tolerance."""
+    variances: list[tuple[float, bool]] = []
+
+    def values() -> list[Any]:
+        pairs = compute()
+        variances[:] = map(variance_of, pairs)
+        return [pair.first for pair in pairs]
+
+    found = certain_all(values, tolerance, bits=bits)
+    return [Joint(value, width, *error) for (value, width), error in zip(found, variances, strict=True)]
+
+
+def joint_answer(
+    question: str,
+    release: Release,
+    joints: Sequence[Joint],
+    centre: Any,
+    naive: Any,
+    *,
+    scale: float,
+    best: str = "unbiased",
+    moments_rule: Callable[[], Moments] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Answer:
+    """The answer centre + f; one, or an array of them if `centre` is one."""
+    shape = np.shape(centre)
+    values, widths, variances = (np.array(column).reshape(shape) for column in list(zip(*joints, strict=True))[:3])
+    value = np.clip(np.asarray(centre, np.float64) + values, -_LARGEST, _LARGEST)
+    beyond = np.isinf(values)
+    if beyond.any():
+        notes = (*notes, BEYOND if not shape else f"{int(beyond.sum()):,} answers are beyond the largest float")
+    if not all(joint.estimated for joint in joints):
+        notes = (*notes, NEGATIVE)
+    answer = Answer(
+        question=question,
+        value=plain(value),
+        std_error=plain(np.where(beyond, math.inf, np.sqrt(variances))),
+        naive=plain(naive),
+        width=float(widths.max()),
+        factor=theorem_5_factor(release.noise, release.size),
+        scale=scale,
+        n=release.size,
+        simulated=release.simulated,
+        moments_rule=moments_rule,
+        notes=notes,
+    )
+    return settle(answer, best)
+
+
+def simulated_moments(solve: Callable[[Array], tuple[float, float]], release: Release, here: float) -> Moments:
+    """Errors of the unbiased and the naive answer if the noisy counts were the true ones, by 100 seeded noises.
+
+    `solve` gives both answers for some noisy counts; `here` is the naive one at the counts themselves. Rare large
+    errors are missed: the variance of the unbiased answer is rather larger.
+    """
+    # adding zero noise to the counts themselves would repeat them: the noise is drawn around them
+    pairs = [solve(release.noise.release(release.values, seed=seed).values) for seed in range(_DRAWS)]
+    ours, naive = np.array(pairs).T
+    both = np.cov(naive, ours)
+    return Moments(float(naive.mean()) - here, float(both[0, 0]), float(both[1, 1]), float(both[0, 1]))
+
+
+def _float(number: Any) -> float:
+    return float(number.mid()) if hasattr(number, "mid") else float(number)
+
+
+def warn_of_useless(answer: Answer) -> Answer:
+    """The array of answers as it is, with one warning for all that are useless."""
+    many = int(np.count_nonzero(answer.useless))
+    if not many:
+        return answer
+    text = f"{many:,} of {np.size(answer.value):,} answers have a standard error above what they can be"
+    warnings.warn(f"{answer.question}: {text}", UnreliableAnswer, stacklevel=3)
+    return replace(answer, notes=(*answer.notes, f"useless: {text} ({answer.scale:.3g})"))

@@ -1,0 +1,89 @@
+"""Ratios whose denominators are noisy too: shares, means of a histogram, sums over sums.
+
+An unbiased 1/N is a sum over all totals near the noisy one; it needs a true total of at least one, below which 1/N goes
+on as 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from deniable.debias.answer import Answer
+from deniable.debias.certain import TOLERANCE, ball
+from deniable.debias.joint_error import Pair, certain_joint, joint_answer
+from deniable.debias.release import Release, as_release
+from deniable.debias.sums import real_numbers
+from deniable.debias.total_answers import Part, TotalFormula, total_answer
+from deniable.debias.trinomial import digits
+from deniable.debias.unknown_total import NoisyTotal, centred
+from deniable.errors import InvalidArgument
+from deniable.validate import positive
+
+_POSITIVE = "unbiased if the true denominator is at least one"
+
+
+def mean(
+    data: Any,
+    values: Sequence[float],
+    *,
+    tolerance: float = TOLERANCE,
+    epsilon: float | None = None,
+    sensitivity: int | None = None,
+    best: str = "unbiased",
+) -> Answer:
+    """The mean of values of which there are as many as the counts say: sum of v_i x_i over the sum of x_i.
+
+    With values 1 and 0 it is the share of some of the counts in all of them.
+
+    >>> import deniable as dn
+    >>> stays = dn.DiscreteLaplace(1.0).release([120, 80, 40, 10], seed=2)     # how many stayed 1, 2, 3, 4 days
+    >>> dn.ask.mean(stays, [1, 2, 3, 4]).unbiased
+    True
+    """
+    release = as_release(data, epsilon, sensitivity)
+    numbers = real_numbers(values, "values")
+    if release.values.ndim > 1 or len(numbers) != release.size:
+        raise InvalidArgument("values", f"be {release.size} numbers, one per count", values)
+    formula = TotalFormula((Part(ball, lambda n: 1 / ball(n), numbers),))
+    wide = max(numbers) - min(numbers) or max(map(abs, numbers)) or math.inf
+    return total_answer("mean of the values", formula, release, scale=wide, tolerance=tolerance, best=best)
+
+
+def ratio(
+    data: Any,
+    other: Any,
+    *,
+    tolerance: float = TOLERANCE,
+    epsilon: float | None = None,
+    sensitivity: int | None = None,
+) -> Answer:
+    """The sum of the counts over the sum of other counts, released with independent noise.
+
+    With one count each it is the ratio of two counts; with one count and one total of persons, the mean per person.
+    `other` is a release as `data`, or noisy counts with the same epsilon and sensitivity.
+    """
+    top = as_release(data, epsilon, sensitivity)
+    bottom = other if isinstance(other, Release) else as_release(other, epsilon, sensitivity)
+    limit = positive(tolerance=tolerance)
+    above, below = int(top.values.sum()), max(int(bottom.values.sum()), 1)
+    naive = above / below
+
+    def compute() -> list[Pair]:
+        noisy = NoisyTotal(bottom.values, bottom.noise)
+        inverse = noisy.table(lambda n: 1 / ball(n))
+        first, square = noisy.alone(inverse), noisy.alone(inverse * inverse)
+        # the square of a sum of n counts is estimated by Y^2 - 2 a n
+        return [centred(Pair(above * first, (above**2 - 2 * top.size * ball(top.noise.a)) * square), naive)]
+
+    joint = certain_joint(compute, limit, digits(bottom.size, bottom.noise) + 64)[0]
+    return joint_answer(
+        "ratio of sums",
+        bottom,
+        [joint],
+        naive,
+        naive,
+        scale=abs(naive) + abs(naive + joint.value) or math.inf,
+        notes=(_POSITIVE,),
+    )
