@@ -73,7 +73,7 @@ def debias(
     answer = Answer(
         question=name,
         value=plain(found.terms.value),
-        std_error=plain(np.sqrt(variance)),
+        std_error=plain(np.sqrt(variance, out=variance if np.ndim(variance) else None)),
         naive=plain(found.terms.naive),
         width=found.size * _ROUNDING * (1 + 4 * float(noise.a)),
         factor=theorem_5_factor(noise),
@@ -112,7 +112,7 @@ def admissible(function: Function, noise: DiscreteLaplace) -> Growth:
 
 def _notes(function: Function, growth: Growth, squares: bool, values: Array) -> tuple[str, ...]:
     notes = []
-    negative = int((values < 0).sum())
+    negative = int(np.count_nonzero(values < 0)) if values.min() < 0 else 0
     if negative:
         notes.append(f"{negative:,} noisy counts are negative; there f is {function.continued}")
     if not growth.checked:
