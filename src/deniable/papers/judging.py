@@ -1,0 +1,119 @@
+"""How claims are judged: paired comparisons over the grid, with the chance of a wrong verdict stated.
+
+A cell of the grid decides for or against a claim when the mean difference over its seeds lies beyond z standard
+errors of zero, z being such that over all cells together a cell decides wrongly with probability 1% at most
+(Bonferroni). Other cells are ties: the simulation cannot tell, which speaks for neither side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from deniable.papers.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Verdict
+from deniable.papers.rows import Rows
+
+WRONG = 0.01  # chance that any cell decides wrongly
+_MOSTLY = 0.5  # of the cells that decide: below it, a claim fails
+
+NOTHING = Verdict(NOT_RUN, "no results yet", "")
+
+
+def never_above(
+    metric: str, low: str, high: Sequence[str], *, by: Sequence[str], among: str = "method", slack: float = 0.0
+) -> Callable[[Rows], Verdict]:
+    """That `low` has no larger mean of the metric than every one of `high`, in each group of `by`.
+
+    `slack` is how much larger it may be, as a share: for claims of "about the same".
+    """
+
+    def judge(rows: Rows) -> Verdict:
+        cells = [
+            _difference(group, metric, among, low, other, slack)
+            for _, group in rows.groups(*by)
+            for other in high
+            if other in group.values(among) and low in group.values(among)
+        ]
+        text = f"{low} against {', '.join(high)}"
+        return decided(cells, text, f"{metric} of {low} is no larger")
+
+    return judge
+
+
+def between(metric: str, middle: str, ends: tuple[str, str], *, by: Sequence[str], among: str = "method") -> Any:
+    """That the mean of the metric of `middle` lies between those of the ends, in each group of `by`."""
+
+    def judge(rows: Rows) -> Verdict:
+        cells = []
+        for _, group in rows.groups(*by):
+            if {middle, *ends} <= set(group.values(among)):
+                low, high = sorted(ends, key=lambda end: float(group.where(**{among: end}).column(metric).mean()))
+                below = _difference(group, metric, among, low, middle, 0.0)
+                above = _difference(group, metric, among, middle, high, 0.0)
+                cells.append(min(below, above))
+        return decided(cells, f"{middle} between {' and '.join(ends)}", f"{metric} lies between")
+
+    return judge
+
+
+def decided(cells: Sequence[float], text: str, good: str) -> Verdict:
+    """The verdict on cells given by their scores: standard errors by which they speak for the claim, or against it."""
+    if not cells:
+        return NOTHING
+    scores = np.array(cells)
+    z = -NormalDist().inv_cdf(WRONG / len(scores))
+    against, ahead = int((scores < -z).sum()), int((scores > z).sum())
+    ties = len(scores) - against - ahead
+    numbers = f"{text}: {good} in {ahead} of {len(scores)} cells, larger in {against}, too close to tell in {ties}"
+    confidence = f"each cell at {z:.1f} standard errors: at most {WRONG:.0%} that any is decided wrongly"
+    if against == 0:
+        return Verdict(HOLDS, numbers, confidence)
+    share = ahead / (ahead + against)
+    return Verdict(IN_PART if share >= _MOSTLY else FAILS, numbers, confidence)
+
+
+def exact(holds: Callable[[Rows], bool], numbers: Callable[[Rows], str], how: str = "exact arithmetic") -> Any:
+    """A claim about numbers without randomness: it holds or fails."""
+
+    def judge(rows: Rows) -> Verdict:
+        if not rows:
+            return NOTHING
+        return Verdict(HOLDS if holds(rows) else FAILS, numbers(rows), how)
+
+    return judge
+
+
+def share_of(condition: Callable[[Any], bool], text: str, *, all_of: float = 1.0, most_of: float = 0.9) -> Any:
+    """That a condition is true of every row: holds at the share `all_of`, in part at `most_of`."""
+
+    def judge(rows: Rows) -> Verdict:
+        if not rows:
+            return NOTHING
+        share = sum(map(condition, rows)) / len(rows)
+        kind = HOLDS if share >= all_of else IN_PART if share >= most_of else FAILS
+        return Verdict(kind, f"{text}: {share:.1%} of {len(rows)} cases", "counted")
+
+    return judge
+
+
+def _difference(group: Rows, metric: str, among: str, low: str, high: str, slack: float) -> float:
+    """By how many standard errors the mean of `low` is below that of `high`, seed by seed."""
+    small, large = (group.where(**{among: name}) for name in (low, high))
+    paired = {row.get("seed"): row[metric] for row in small}
+    differences = np.array(
+        [row[metric] * (1 + slack) - paired[row.get("seed")] for row in large if row.get("seed") in paired]
+    )
+    if len(differences) == 0:
+        return 0.0
+    mean = float(differences.mean())
+    scale = float(np.abs(large.column(metric)).mean()) or 1.0
+    if abs(mean) <= 1e-9 * scale:
+        return 0.0
+    if len(differences) == 1:
+        return math.copysign(math.inf, mean)
+    error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
+    return mean / error if error > 0 else math.copysign(math.inf, mean)
