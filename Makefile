@@ -6,10 +6,10 @@ PEERS := .venv-peers
 PIP_FLAGS := --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs soak lock changelog clean
+.PHONY: help demo test check bench docs papers papers-full soak lock changelog clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo  ## Run the story: a million simulated users, tables and pictures in demo/
 	$(BIN)/deniable demo --out demo
@@ -30,6 +30,14 @@ docs: $(VENV)/.dev  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
+papers: $(VENV)/.demo  ## Redraw published figures on a grid of minutes, with verdicts, into papers/report/
+	$(BIN)/deniable papers run
+	$(BIN)/deniable papers report
+
+papers-full: $(VENV)/.demo  ## The same on the whole grids, for a night; goes on where it was stopped
+	$(BIN)/deniable papers run --full
+	$(BIN)/deniable papers report --full -o papers/report-full
+
 soak: $(VENV)/.dev  ## Run the long tests, with fresh seeds (they are printed)
 	$(BIN)/python -m pytest -m soak --fresh-seeds
 
@@ -42,7 +50,7 @@ changelog: $(VENV)/.dev  ## Show the changelog entry the fragments would make
 	$(BIN)/towncrier build --draft --version next
 
 clean:  ## Remove environments and everything built
-	rm -rf $(VENV) $(PEERS) site demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) site demo papers dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
