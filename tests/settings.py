@@ -108,6 +108,26 @@ SMALL: dict[str, list[dict[str, Any]]] = {
         {"k": 6, "epsilon": 1.0, "bits": 2},
         {"k": 8, "epsilon": 1.0},
     ],
+    "orappor": [
+        {"k": 3, "epsilon": 3.0},
+        {"k": 2, "epsilon": 1.0, "cohorts": 3, "buckets": 2},
+        {"k": 5, "epsilon": 3.0, "cohorts": 4, "buckets": 3, "hashes": 2},
+        {"k": 5, "epsilon": 2.0, "cohorts": 4, "buckets": 3},
+        {"k": 4, "epsilon": 5.0, "cohorts": 3, "buckets": 4, "hashes": 2},
+    ],
+    "cms": [
+        {"k": 3, "epsilon": 1.0, "cohorts": 5, "buckets": 2},
+        {"k": 2, "epsilon": 3.0, "cohorts": 3, "buckets": 3},
+        {"k": 5, "epsilon": 2.0, "cohorts": 4, "buckets": 3},
+        {"k": 4, "epsilon": 3.0, "cohorts": 3, "buckets": 4},
+    ],
+    "hcms": [
+        {"k": 3, "epsilon": 0.5, "cohorts": 5, "buckets": 2},
+        {"k": 2, "epsilon": 3.0, "cohorts": 1, "buckets": 4, "seed": 1},
+        {"k": 4, "epsilon": 2.0, "cohorts": 2, "buckets": 8},
+        {"k": 5, "epsilon": 1.0, "cohorts": 3, "buckets": 4},
+        {"k": 7, "epsilon": 1.0, "cohorts": 5, "buckets": 4},
+    ],
     "orr": [
         {"k": 3, "epsilon": 0.5, "cohorts": 1, "buckets": 3},
         {"k": 2, "epsilon": 3.0, "cohorts": 3, "buckets": 2},
@@ -134,7 +154,13 @@ LARGE: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 # What else a mechanism is made with where every report of domains of a few values is tried, so that there are few.
-GRID: dict[str, dict[str, Any]] = {"orr": {"cohorts": 16}, "she": {"reach": 1}}
+GRID: dict[str, dict[str, Any]] = {
+    "cms": {"cohorts": 4, "buckets": 4},
+    "hcms": {"cohorts": 4, "buckets": 8},
+    "orappor": {"cohorts": 4},
+    "orr": {"cohorts": 16},
+    "she": {"reach": 1},
+}
 
 # Bits of a payload that are public, so that they are known from elsewhere and `report_bits` does not count them.
 PUBLIC_BITS: dict[str, Callable[[Any], int]] = {
@@ -142,7 +168,7 @@ PUBLIC_BITS: dict[str, Callable[[Any], int]] = {
 }
 
 # The largest domain of which every report is tried, where there are more of them than values.
-LARGEST = {"oue": 8, "she": 5, "sue": 8, "the": 8}
+LARGEST = {"cms": 8, "orappor": 8, "oue": 8, "she": 5, "sue": 8, "the": 8}
 
 
 def _sliced_words(m: Mechanism, bits: int) -> np.ndarray:
@@ -155,8 +181,21 @@ def _sliced_words(m: Mechanism, bits: int) -> np.ndarray:
     return words
 
 
+def _filter_words(m: Mechanism, bits: int) -> np.ndarray:
+    """Words of Bloom filters: the cohort, then `bits` of 32 words that hold a bit of every coin."""
+    every = np.arange(2 ** ((m.buckets + 1) * bits), dtype=np.uint64)
+    words = np.zeros((len(every), m.stride), np.uint64)
+    words[:, 0] = every >> np.uint64(bits * m.buckets) << np.uint64(64 - bits)
+    for place in range(bits):
+        words[:, m.stride - bits + place] = every >> np.uint64(place * m.buckets) & np.uint64(2**m.buckets - 1)
+    return words
+
+
 # All words of one report, where the plain grid of every_word is not it: (mechanism, bits) -> rows of words.
-WORDS: dict[str, Callable[[Mechanism, int], np.ndarray]] = dict.fromkeys(("oue", "sue", "the"), _sliced_words)
+WORDS: dict[str, Callable[[Mechanism, int], np.ndarray]] = {
+    **dict.fromkeys(("oue", "sue", "the"), _sliced_words),
+    **dict.fromkeys(("cms", "orappor"), _filter_words),
+}
 
 # Reports of different kinds, where a draw is rejected more often in one kind than in another: payload -> kind.
 KINDS: dict[str, Callable[[Any], object]] = {"mss": lambda payload: payload[0]}
@@ -164,6 +203,7 @@ KINDS: dict[str, Callable[[Any], object]] = {"mss": lambda payload: payload[0]}
 # How many independent draws a report makes, where that is not one a word; at most so many bits are tried in all.
 DRAWS: dict[str, Callable[[Mechanism], int]] = {
     **{name: lambda m: m.k + 1 for name in ("oue", "sue", "the")},
+    **{name: lambda m: m.buckets + 1 for name in ("cms", "orappor")},
     "she": lambda m: m.k,
 }
 _MOST_BITS = 17

@@ -43,9 +43,12 @@ if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
     from deniable.debias.operator import debias
     from deniable.debias.release import Release
     from deniable.mechanisms.block_design import BlockDesign
+    from deniable.mechanisms.bloom_response import BloomResponse
+    from deniable.mechanisms.count_mean_sketch import CountMeanSketch
     from deniable.mechanisms.cyclotomic import CyclotomicSubsetResponse
     from deniable.mechanisms.cyclotomic_hashing import CyclotomicLocalHashing
     from deniable.mechanisms.hadamard_response import HadamardResponse
+    from deniable.mechanisms.hadamard_sketch import HadamardSketch
     from deniable.mechanisms.hashed_response import HashedResponse
     from deniable.mechanisms.histogram_summation import SummationHistogramEncoding
     from deniable.mechanisms.histogram_thresholding import ThresholdingHistogramEncoding
@@ -62,9 +65,11 @@ __all__ = [
     "Answer",
     "BinaryLocalHashing",
     "BlockDesign",
+    "BloomResponse",
     "Comparison",
     "ContinuousRelease",
     "Costs",
+    "CountMeanSketch",
     "CountOverflow",
     "CyclotomicLocalHashing",
     "CyclotomicSubsetResponse",
@@ -78,6 +83,7 @@ __all__ = [
     "FingerprintMismatch",
     "Guarantee",
     "HadamardResponse",
+    "HadamardSketch",
     "HashedResponse",
     "HybridProjectiveGeometryResponse",
     "Interval",

@@ -1,4 +1,4 @@
-"""The loops of unary encoding: 64 coins at once, and counts of bits of many reports.
+"""The loops of unary encoding and of Bloom filters: 64 coins at once, and counts of bits of many reports.
 
 A report is a row of 64-bit words; value v owns bit v mod 64 of word v // 64.
 """
@@ -24,27 +24,38 @@ _PLACE = np.int64(63)
 
 
 @compiled
+def toss_row(words: Words, threshold: Any, width: int, row: Rows) -> None:
+    """row = 64 coins U < threshold a word, from `width` words for each of its words.
+
+    Word b s + j, s the length of the row, holds bit 64 - width + b of the 64 numbers U of the bits of row[j];
+    the lower bits of U and of the threshold are zero. From the least significant bit up, a bit of the threshold
+    that is set makes U smaller where U has none, and one that is not makes U larger where U has one. What is
+    branched on is the threshold, which is public.
+    """
+    slices = row.shape[0]
+    for j in range(slices):
+        row[j] = 0
+    for b in range(width):
+        if (threshold >> np.uint64(64 - width + b)) & _ONE:
+            for j in range(slices):
+                row[j] |= ~words[b * slices + j]
+        else:
+            for j in range(slices):
+                row[j] &= ~words[b * slices + j]
+
+
+@compiled
 def toss_bits(indices: Indices, words: Words, other: Any, own: Any, width: int, last: Any, out: Rows) -> None:
     """out[i] = coins U < other, one a bit, but the bit of the value is the coin of its own, word < own.
 
-    A report of s words owns `width` s + 1 words. Word b s + j holds bit 64 - width + b of the 64 numbers U of
-    the bits of out[i, j]; the lower bits of U and of `other` are zero. From the least significant bit up, a
-    bit of `other` that is set makes U smaller where U has none, and one that is not makes U larger where U has
-    one. What is branched on is `other`, which is public. `last` masks the bits of out[i, s - 1] that exist.
+    A report of s words owns `width` s + 1 words, the coins of the bits and then that of the value.
+    `last` masks the bits of out[i, s - 1] that exist.
     """
     slices = out.shape[1]
     for i in range(out.shape[0]):
         row = out[i]
         first = i * (width * slices + 1)
-        for j in range(slices):
-            row[j] = 0
-        for b in range(width):
-            if (other >> np.uint64(64 - width + b)) & _ONE:
-                for j in range(slices):
-                    row[j] |= ~words[first + b * slices + j]
-            else:
-                for j in range(slices):
-                    row[j] &= ~words[first + b * slices + j]
+        toss_row(words[first : first + width * slices], other, width, row)
         place = np.uint64(indices[i] & _PLACE)
         coin = np.uint64(words[first + width * slices] < own) << place
         for j in range(slices):  # every word is treated alike, so that none betrays the value

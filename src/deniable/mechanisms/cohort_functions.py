@@ -17,7 +17,7 @@ from deniable.domain import MAX_SIZE, Domain, Indices
 from deniable.domain_open import Open
 from deniable.errors import InvalidArgument
 from deniable.estimation.cohort_design import CohortDesign
-from deniable.mechanisms.cohort_sizes import CANDIDATES, check_design, sizes
+from deniable.mechanisms.cohort_sizes import ANY, CANDIDATES, BucketRule, check_design, sizes
 from deniable.mechanisms.definition import Definition, float_bound
 from deniable.validate import whole
 
@@ -36,6 +36,7 @@ class CohortFunctions(Definition):
 
     open_domains: ClassVar[bool] = True
     permutes: ClassVar[bool] = True  # closed domains by permutations
+    bucket_rule: ClassVar[BucketRule] = ANY
 
     cohorts: int = None  # type: ignore[assignment]  # found by the constructor unless given
     buckets: int = None  # type: ignore[assignment]
@@ -52,7 +53,7 @@ class CohortFunctions(Definition):
         permuted = closed and self.permutes
         bound = float_bound(self.epsilon)
         given = {"cohorts": self.cohorts, "buckets": self.buckets}
-        found = sizes(self.cell_noise, bound, values, self.hashes, **given, permuted=permuted)
+        found = sizes(self.cell_noise, bound, values, self.hashes, **given, permuted=permuted, rule=self.bucket_rule)
         for name, number in zip(("cohorts", "buckets"), found, strict=True):
             object.__setattr__(self, name, number)
         object.__setattr__(self, "candidates", values)

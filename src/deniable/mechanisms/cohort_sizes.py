@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
 
 from deniable.errors import InvalidArgument
 from deniable.validate import whole
@@ -27,14 +29,39 @@ MOST_LOAD = 0.5  # unknowns for each equation up to which least squares is worth
 _FULL_LOAD = 0.95  # beyond, errors are twenty times those of few unknowns and more
 _FREE_CELLS = 2**14
 _PER_DOUBLING = 0.02  # error that twice as many cells must save to be worth keeping
+_PER_LONGER_REPORT = 0.05
 _USUAL_CELLS = 2**22
+_USUAL_TABLE = 2**26  # buckets of all values in all cohorts, which a server looks up
 
 
 class DesignWarning(UserWarning):
     """A design, or a list of candidates, that cannot tell all values apart, and what to do about it."""
 
 
+maker_was_warned = ContextVar("maker_was_warned", default=False)  # whoever loads a spec did not choose its design
 CellNoise = Callable[[float, int, int], float]  # of e^epsilon, buckets and hashes
+
+
+@dataclass(frozen=True)
+class BucketRule:
+    """Which numbers of buckets suit a mechanism: perhaps powers of two, and beyond `free` no more than they are worth.
+
+    Twice as many must then save an error of 5%.
+    """
+
+    free: int | None = None
+    powers: bool = False
+
+    def allows(self, buckets: int) -> bool:
+        """Whether there may be so many."""
+        return not self.powers or buckets.bit_count() == 1
+
+    def price(self, buckets: int) -> float:
+        """By how much so many buckets are disliked, as a factor of the error."""
+        return 1.0 if self.free is None else 1 + _PER_LONGER_REPORT * math.log2(max(1.0, buckets / self.free))
+
+
+ANY = BucketRule()
 
 
 def load(values: int, cohorts: int, buckets: int) -> float:
@@ -55,6 +82,16 @@ def analytic_error(
     return noise(bound, buckets, hashes) / (buckets * r * (1 - r) * (1 - y))
 
 
+@dataclass(frozen=True, order=True)
+class Size:
+    """A choice of cohorts and buckets: its score, the lower the better, and its n Var of a rare value."""
+
+    score: float
+    error: float
+    cohorts: int
+    buckets: int
+
+
 def sizes(
     noise: CellNoise,
     bound: float,
@@ -64,26 +101,47 @@ def sizes(
     cohorts: int | None,
     buckets: int | None,
     permuted: bool,
+    rule: BucketRule = ANY,
 ) -> tuple[int, int]:
     """Cohorts and buckets: those given, checked, and the best for whatever is not given."""
     if cohorts is not None:
         whole(1, MAX_COHORTS, cohorts=cohorts)
     if buckets is not None:
         whole(2, min(values, MAX_CELLS) if permuted else MAX_CELLS, buckets=buckets)
+        if not rule.allows(buckets):
+            raise InvalidArgument("buckets", "be a power of two", buckets)
     if cohorts is not None and buckets is not None:
         if cohorts * buckets > MAX_CELLS:
             raise InvalidArgument("cohorts", f"leave at most {MAX_CELLS} cells in all (buckets={buckets})", cohorts)
         return int(cohorts), int(buckets)
-    best, least = None, math.inf
+    given = {"cohorts": cohorts, "buckets": buckets}
+    found = min(ranked(noise, bound, values, hashes, **given, permuted=permuted, rule=rule), default=None)
+    if found is None:
+        fixed = f"cohorts={cohorts}" if buckets is None else f"buckets={buckets}"
+        raise InvalidArgument("candidates", f"be fewer for {fixed}: no design has that many equations", values)
+    return found.cohorts, found.buckets
+
+
+def ranked(
+    noise: CellNoise,
+    bound: float,
+    values: int,
+    hashes: int,
+    *,
+    cohorts: int | None = None,
+    buckets: int | None = None,
+    permuted: bool = False,
+    rule: BucketRule = ANY,
+) -> list[Size]:
+    """All choices that can work, best first. Beyond some cells, twice as many must be worth keeping."""
+    found = []
     for c, k in _grid(values, bound, cohorts, buckets, permuted):
         error = analytic_error(noise, bound, values, c, k, hashes, permuted=permuted)
-        score = error * (1 + _PER_DOUBLING * math.log2(max(1.0, c * k / _FREE_CELLS)))
-        if score < least:
-            best, least = (c, k), score
-    if best is None:
-        given = f"cohorts={cohorts}" if buckets is None else f"buckets={buckets}"
-        raise InvalidArgument("candidates", f"be fewer for {given}: no design has that many equations", values)
-    return best
+        score = error * rule.price(k) * (1 + _PER_DOUBLING * math.log2(max(1.0, c * k / _FREE_CELLS)))
+        apart = permuted or cohorts is not None or share_apart(values, c, k) >= LEAST_SHARE
+        if error < math.inf and apart and rule.allows(k):
+            found.append(Size(score, error, c, k))
+    return sorted(found)
 
 
 def _grid(
@@ -95,8 +153,14 @@ def _grid(
     some = {k for k in near | powers | {most} if 2 <= k <= most and k <= _USUAL_CELLS} if buckets is None else {buckets}
     for k in sorted(some):
         for c in [2**power for power in range(17)] if cohorts is None else [cohorts]:
-            if c * k <= max(_USUAL_CELLS, 8 * values) or buckets is not None:
+            few = c * k <= _USUAL_CELLS and c * values <= max(_USUAL_TABLE, values)
+            if few or (cohorts, buckets) != (None, None):
                 yield c, k
+
+
+def share_apart(values: int, cohorts: int, buckets: int) -> float:
+    """The expected share of strings that have buckets of their own."""
+    return math.exp((values - 1) * math.log1p(-(float(buckets) ** -cohorts)))
 
 
 def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permuted: bool, exact: bool) -> None:
@@ -105,8 +169,7 @@ def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permu
     With `exact` it is known otherwise whether hashes tell all values apart.
     """
     plain = permuted and cohorts == 1 and buckets == values
-    share = math.exp((values - 1) * math.log1p(-(float(buckets) ** -cohorts)))
-    if not plain and not exact and share < LEAST_SHARE:
+    if not plain and not exact and share_apart(values, cohorts, buckets) < LEAST_SHARE:
         needed = math.ceil(math.log(values / (1 - LEAST_SHARE)) / math.log(buckets)) + 1
         rule = f"be at least {needed} for {values} values in {buckets} buckets: too many would share all their buckets"
         raise InvalidArgument("cohorts", rule, cohorts)
@@ -115,7 +178,7 @@ def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permu
         needed = math.ceil((values - 1) / (MOST_LOAD * (buckets - 1)))
         rule = f"be about {needed} for {values} values in {buckets} buckets: there are too few equations"
         raise InvalidArgument("cohorts", rule, cohorts)
-    if not closed and y > MOST_LOAD:
+    if not closed and y > MOST_LOAD and not maker_was_warned.get():
         needed = math.ceil(values / (MOST_LOAD * (buckets - 1)))
         message = (
             f"cohorts={cohorts} and buckets={buckets} are too few to tell {values} candidates apart by least squares: "

@@ -49,6 +49,12 @@ def float_bound(epsilon: object) -> float:
     return bound
 
 
+def _for_open_domains() -> str:
+    from deniable.mechanisms.registry import open_mechanisms
+
+    return f"open strings are for {', '.join(open_mechanisms())}"
+
+
 @dataclass(frozen=True)
 class Definition(ABC):
     """The part of a mechanism that differs from one to the next. Frozen, derived once when it is made."""
@@ -68,7 +74,7 @@ class Definition(ABC):
         set_once = object.__setattr__
         set_once(self, "domain", Domain.of(self.domain))
         if isinstance(self.domain, Open) and not self.open_domains:
-            raise InvalidArgument("domain", f"be closed for {self.name}; open strings are for orr", self.domain.kind)
+            raise InvalidArgument("domain", f"be closed for {self.name}; {_for_open_domains()}", self.domain.kind)
         set_once(self, "epsilon", checked_epsilon(self.epsilon))
         set_once(self, "thresholds", Frozen(self._thresholds(exponential_below(self.epsilon), MODULUS)))
         self._derive()

@@ -20,14 +20,17 @@ from deniable.validate import choice
 _ALL: tuple[tuple[str, int, str, str], ...] = (
     ("blh", 1, "local_hashing", "BinaryLocalHashing"),
     ("clh", 1, "cyclotomic_hashing", "CyclotomicLocalHashing"),
+    ("cms", 1, "count_mean_sketch", "CountMeanSketch"),
     ("csr", 1, "cyclotomic", "CyclotomicSubsetResponse"),
     ("design", 1, "block_design", "BlockDesign"),
     ("flh", 1, "local_hashing", "FastLocalHashing"),
     ("grr", 1, "randomized_response", "RandomizedResponse"),
+    ("hcms", 1, "hadamard_sketch", "HadamardSketch"),
     ("hpgr", 1, "hybrid_geometry", "HybridProjectiveGeometryResponse"),
     ("hr", 1, "hadamard_response", "HadamardResponse"),
     ("mss", 1, "modular_subset", "ModularSubsetSelection"),
     ("olh", 1, "local_hashing", "OptimizedLocalHashing"),
+    ("orappor", 1, "bloom_response", "BloomResponse"),
     ("orr", 1, "hashed_response", "HashedResponse"),
     ("oue", 1, "unary_encoding", "OptimizedUnaryEncoding"),
     ("pgr", 1, "projective_geometry", "ProjectiveGeometryResponse"),
@@ -48,6 +51,11 @@ def mechanisms() -> list[str]:
 def registered(name: str | None = None) -> tuple[type[Mechanism], ...]:
     """The classes of one name, or of all: every version there has been."""
     return tuple(load_class(cls) for own, _, _, cls in _ALL if name in (None, own))
+
+
+def open_mechanisms() -> list[str]:
+    """The names of those whose values may be any strings."""
+    return sorted({cls.name for cls in registered() if cls.open_domains})
 
 
 def load_class(name: str) -> type[Mechanism]:

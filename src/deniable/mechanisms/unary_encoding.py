@@ -39,6 +39,22 @@ MAX_VALUES = 2**24  # a report of two megabytes, made of 64 megabytes of random 
 _EXACT_RATE = 256  # values up to which the attack rate, a fraction of 32 k bits, is written out
 
 
+def least_flip(bound: Fraction, modulus: int, distance: int) -> int:
+    """The least t with ((M - t) / t)^distance <= E: how rarely bits may be flipped that so many of may tell."""
+    # t = M/2 is one, since E >= 1
+    halves = range(1, modulus // 2 + 1)
+    return halves[bisect_left(halves, True, key=lambda t: (modulus - t) ** distance <= bound * t**distance)]
+
+
+def best_guesses(p: Fraction, q: Fraction, bits: int) -> Fraction:
+    """The sum, over all reports of one bit a value, of the largest Pr[report | value]; see `reconstruction_rate`.
+
+    Formula: with z = (1-q)^(bits-1), (p/q) (1 - (1-q) z) + (1-p) z = (p - (p-q) z) / q.
+    """
+    clear = (1 - q) ** (bits - 1) if bits <= _EXACT_RATE else power_below(1 - q, bits - 1)
+    return (p - (p - q) * clear) / q
+
+
 @dataclass(frozen=True)
 class UnaryEncoding(BitmapReports, PureMechanism):
     """What both forms share: all but the thresholds of the two coins."""
@@ -101,12 +117,9 @@ class UnaryEncoding(BitmapReports, PureMechanism):
     def reconstruction_rate(self) -> Fraction:
         """How often the best guess from one report is right; beyond k = 256 rounded up, by less than 2^-128.
 
-        The best guess is any value whose bit is set. With z = (1-q)^(k-1),
-            (1/k) [ (p/q) (1 - (1-q) z) + (1-p) z ] = (p - (p-q) z) / (k q).
+        The best guess is any value whose bit is set.
         """
-        p, q = self.channel.p, self.channel.q
-        clear = (1 - q) ** (self.k - 1) if self.k <= _EXACT_RATE else power_below(1 - q, self.k - 1)
-        return (p - (p - q) * clear) / (self.k * q)
+        return best_guesses(self.channel.p, self.channel.q, self.k) / self.k
 
     def _pack(self, payload: Payload) -> bytes:
         (data,) = self._pack_many(self.check_payloads(one_row(payload)))
@@ -169,9 +182,7 @@ class SymmetricUnaryEncoding(UnaryEncoding):
     name: ClassVar[str] = "sue"
 
     def _coins(self, bound: Fraction, modulus: int) -> tuple[int, int]:
-        # the least t with ((M - t) / t)^2 <= E; t = M/2 is one, since E >= 1
-        halves = range(1, modulus // 2 + 1)
-        flip = halves[bisect_left(halves, True, key=lambda t: (modulus - t) ** 2 <= bound * t * t)]
+        flip = least_flip(bound, modulus, 2)
         return modulus - flip, flip
 
 
