@@ -70,6 +70,9 @@ def decode(
     assert isinstance(mechanism.domain, Open)
     domain = mechanism.domain.candidates(candidates)
     if complete:
+        if domain.listed < 2:
+            rule = "be two strings or more if they are complete: of one alone nothing is left to estimate"
+            raise InvalidArgument("candidates", rule, domain.all_labels()[:-1])
         domain = replace(domain, other=None)
     labels = domain.all_labels() if complete else domain.all_labels()[:-1]
     said = progress or (lambda _: None)
