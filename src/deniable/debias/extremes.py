@@ -77,11 +77,13 @@ def _largest(values: Array, noise: DiscreteLaplace, tolerance: float) -> tuple[J
     end = values.max()
     here, under = int(np.count_nonzero(values == end)), int(np.count_nonzero(values == end - 1))
 
-    def compute() -> list[Pair]:
-        a = ball(noise.a)
-        # estimates of 1[x <= M] and of 1[x <= M - 1] of all counts; further down there is a count above
-        s_0, s_1 = (1 + a) ** here, (-a) ** here * (1 + a) ** under
-        return [Pair(1 - s_0 - s_1, 1 - s_0 + s_1)]
-
     bits = int((here + under) * math.log2(1 + float(noise.a))) + 64
-    return certain_joint(compute, tolerance, bits)[0], int(end)
+    return certain_joint(lambda: [largest_pair(here, under, noise)], tolerance, bits)[0], int(end)
+
+
+def largest_pair(here: int, under: int, noise: DiscreteLaplace) -> Pair:
+    """Unbiased answers, in balls, to x - M and (x - M)^2, x the largest count, by how many noisy ones are M and M - 1."""
+    a = ball(noise.a)
+    # estimates of 1[x <= M] and of 1[x <= M - 1] of all counts; further down there is a count above
+    s_0, s_1 = (1 + a) ** here, (-a) ** here * (1 + a) ** under
+    return Pair(1 - s_0 - s_1, 1 - s_0 + s_1)

@@ -84,6 +84,6 @@ def ratio(
         [joint],
         naive,
         naive,
-        scale=abs(naive) + abs(naive + joint.value) or math.inf,
+        scale=max(abs(naive), math.sqrt(top.size) * top.std_error / below),
         notes=(_POSITIVE,),
     )
