@@ -13,6 +13,7 @@ from typing import Any
 from deniable.domain import Domain, Label
 from deniable.errors import InvalidArgument, SpecError, UnsupportedVersion
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.cohort_sizes import maker_was_warned
 from deniable.spec import Spec
 from deniable.validate import choice
 
@@ -106,10 +107,13 @@ def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None 
         raise SpecError(f"spec names an unknown mechanism, {spec.mechanism!r}; known: {names}")
     if spec.version not in versions:
         raise UnsupportedVersion(f"mechanism {spec.mechanism}", spec.version, max(versions))
+    warned = maker_was_warned.set(True)
     try:
         made = versions[spec.version](spec.domain, **spec.parameters)  # type: ignore[arg-type]
     except TypeError as error:
         raise SpecError(f"spec has missing or unknown parameters: {error}") from None
+    finally:
+        maker_was_warned.reset(warned)
     if made.spec != spec:
         raise SpecError("the spec's thresholds are not those its domain, mechanism and parameters give")
     return made
