@@ -13,6 +13,7 @@ import pytest
 import deniable as dn
 from deniable.papers import library
 from deniable.papers.cache import Cache, CacheError, cell_key
+from deniable.papers.drawing import draw
 from deniable.papers.experiment import (
     FAILS,
     HOLDS,
@@ -26,7 +27,7 @@ from deniable.papers.experiment import (
     Scatter,
     Table,
 )
-from deniable.papers.judging import between, exact, never_above, share_of
+from deniable.papers.judging import always_lowest, between, exact, never_above, never_worst, only, share_of
 from deniable.papers.report import judged, write
 from deniable.papers.rows import Rows
 from deniable.papers.runner import missing, results, run
@@ -190,10 +191,58 @@ def test_between_looks_at_both_ends() -> None:
     assert judge(_rows(("a", 1.0), ("m", 2.5), ("b", 2.0))).kind == FAILS
 
 
+def test_the_worst_of_several_is_found_and_the_middle_is_not() -> None:
+    judge = never_worst("mse", "m", ["a", "b"], by=["cell"])
+    assert judge(_rows(("a", 1.0), ("m", 1.5), ("b", 2.0))).kind == HOLDS
+    assert judge(_rows(("a", 1.0), ("m", 2.5), ("b", 2.0))).kind == FAILS
+    assert "too close to tell in 1" in judge(_rows(("a", 1.0), ("m", 2.0), ("b", 2.0))).numbers
+
+
+def test_the_lowest_each_time_is_not_the_lowest_on_average() -> None:
+    judge = always_lowest("mse", "a", by=["cell"])
+    assert judge(_rows(("a", 1.0), ("b", 2.0))).kind == HOLDS
+    assert judge(_rows(("a", 2.0), ("b", 1.0))).kind == FAILS
+    assert judge(_rows(("a", 1.0), ("b", 1.01))).kind != HOLDS
+
+
+def test_a_judge_can_be_shown_some_rows_only() -> None:
+    rows = Rows([*_rows(("a", 1.0), ("b", 2.0)), *({**row, "cell": 1} for row in _rows(("a", 2.0), ("b", 1.0)))])
+    judge = never_above("mse", "a", ["b"], by=["cell"])
+    assert judge(rows).kind == IN_PART
+    assert only(judge, cell=0)(rows).kind == HOLDS
+    assert only(judge, cell=1)(rows).kind == FAILS
+
+
+def test_few_seeds_decide_less_than_many() -> None:
+    source, wrong = np.random.default_rng(3), 0
+    judge = never_above("mse", "a", ["b"], by=["cell"])
+    for _ in range(400):
+        rows = Rows({"cell": 0, "method": m, "seed": s, "mse": source.normal()} for m in "ab" for s in range(3))
+        wrong += judge(rows).kind != HOLDS
+    # at the normal distribution's 2.3 standard errors, 7% of three seeds would decide; the bound is 1%
+    assert wrong <= 12
+
+
+def test_keys_depend_on_the_paper_s_own_modules_that_a_measure_uses() -> None:
+    from deniable.papers.cache import _sources
+    from deniable.papers.randomized_response_mle.comparison import synthetic
+
+    names = [Path(path).name for path in _sources(synthetic.__module__)]
+    assert names == ["columns.py", "comparison.py"]
+
+
+def test_two_names_of_panels_make_a_grid() -> None:
+    rows = Rows({"a": a, "b": b, "x": x, "y": 1.0, "m": "m"} for a in range(3) for b in range(4) for x in range(2))
+    figure = draw(Lines("x", "y", "m", panels=("a", "b")), rows)
+    assert figure.axes[0].get_gridspec().ncols == 4
+
+
 def test_without_results_nothing_is_judged() -> None:
     empty = Rows([])
     for judge in (
         never_above("mse", "a", ["b"], by=["cell"]),
+        never_worst("mse", "a", ["b"], by=["cell"]),
+        always_lowest("mse", "a", by=["cell"]),
         exact(lambda _: True, lambda _: ""),
         share_of(lambda _: True, "all"),
     ):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -40,13 +41,28 @@ def code_digest() -> str:
 
 
 def cell_key(experiment: Experiment, cell: Mapping[str, Any]) -> str:
-    """The name of a cell's results: they depend on its parameters, the measuring function's file and all code below."""
+    """The name of a cell's results: they depend on its parameters, the measuring function's file and all code below.
+
+    Of other files of the papers, those count whose functions or classes that file has imported.
+    """
     measure = experiment.measure
-    own = _file_digest(measure.__code__.co_filename)
+    own = [_file_digest(path) for path in _sources(measure.__module__)]
     found = [find(name) for name in experiment.data]
     data = [None if path is None else _file_digest(str(path)) for path in found]
     parts = [experiment.id, measure.__name__, dict(sorted(cell.items())), own, code_digest(), data]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:32]
+
+
+@lru_cache(maxsize=256)
+def _sources(module: str) -> tuple[str, ...]:
+    """The file of a module, and those of the paper's own modules that it imports from, and so on."""
+    folder, found = module.rpartition(".")[0] + ".", [module]
+    for name in found:
+        for value in vars(sys.modules[name]).values():
+            source = getattr(value, "__module__", None)
+            if isinstance(source, str) and source.startswith(folder) and source not in found:
+                found.append(source)
+    return tuple(str(sys.modules[name].__file__) for name in sorted(found))
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from deniable.papers.rows import Rows
 from deniable.pictures import new_figure
 
 _WIDTH, _HEIGHT, _DPI = 4.2, 3.1, 90
-_COLUMNS = 3
+_COLUMNS, _WIDEST = 3, 5
 _COLOURS = ("#1f4e79", "#c2410c", "#15803d", "#7e22ce", "#b45309", "#0e7490", "#be185d", "#4d7c0f", "#475569")
 
 
@@ -31,7 +31,7 @@ def draw(picture: Picture, rows: Rows, title: str = "") -> Any:
     if isinstance(picture, Table):
         return _table(picture, rows, title)
     panels = list(_panels(picture.panels, rows))
-    columns = min(_COLUMNS, len(panels))
+    columns = _across(picture.panels, rows, len(panels))
     height = -(-len(panels) // columns)
     figure = new_figure(_WIDTH * columns, _HEIGHT * height)
     axes = figure.subplots(height, columns, squeeze=False).reshape(-1)
@@ -58,6 +58,15 @@ def _panels(names: tuple[str, ...], rows: Rows) -> Iterator[tuple[str, Rows]]:
         return
     for key, part in rows.groups(*names):
         yield ", ".join(f"{name}={_short(value)}" for name, value in key.items()), part
+
+
+def _across(names: tuple[str, ...], rows: Rows, panels: int) -> int:
+    """Panels in a row: those of one value of the first name, where two names make a whole grid of them."""
+    if len(names) == 2:
+        down, across = (len(rows.values(name)) for name in names)
+        if down * across == panels and 1 < across <= _WIDEST:
+            return across
+    return min(_COLUMNS, panels)
 
 
 def _lines(ax: Any, picture: Lines, rows: Rows) -> None:

@@ -2,7 +2,8 @@
 
 A cell of the grid decides for or against a claim when the mean difference over its seeds lies beyond z standard
 errors of zero, z being such that over all cells together a cell decides wrongly with probability 1% at most
-(Bonferroni). Other cells are ties: the simulation cannot tell, which speaks for neither side.
+(Bonferroni; with few seeds Student's distribution takes the place of the normal one). Other cells are ties: the
+simulation cannot tell, which speaks for neither side.
 """
 
 from __future__ import annotations
@@ -60,12 +61,54 @@ def between(metric: str, middle: str, ends: tuple[str, str], *, by: Sequence[str
     return judge
 
 
-def decided(cells: Sequence[float], text: str, good: str) -> Verdict:
-    """The verdict on cells given by their scores: standard errors by which they speak for the claim, or against it."""
+def never_worst(metric: str, name: str, others: Sequence[str], *, by: Sequence[str], among: str = "method") -> Any:
+    """That the mean of the metric of `name` is no larger than the largest of the others, in each group of `by`."""
+
+    def judge(rows: Rows) -> Verdict:
+        cells = [
+            max(_difference(group, metric, among, name, other, 0.0) for other in others)
+            for _, group in rows.groups(*by)
+            if {name, *others} <= set(group.values(among))
+        ]
+        # the best of several comparisons speaks for the claim, so each has to be that much surer
+        text = f"{name} against the worst of {', '.join(others)}"
+        return decided(cells, text, f"{metric} of {name} is no larger", looks=len(others))
+
+    return judge
+
+
+def always_lowest(
+    metric: str, name: str, *, by: Sequence[str], among: str = "method", rounding: float = 1e-12
+) -> Callable[[Rows], Verdict]:
+    """That the metric of `name` is the lowest in every single run (a seed of a group of `by`), up to rounding."""
+
+    def judge(rows: Rows) -> Verdict:
+        runs = [{row[among]: row[metric] for row in run} for _, run in rows.groups(*by, "seed")]
+        if not runs:
+            return NOTHING
+        low = sum(run[name] <= min(run.values()) + rounding * (1 + abs(run[name])) for run in runs)
+        worst = max(run[name] - min(run.values()) for run in runs)
+        kind = HOLDS if low == len(runs) else IN_PART if low >= 0.9 * len(runs) else FAILS
+        numbers = f"{metric} of {name} is the lowest in {low} of {len(runs)} runs, by at most {worst:.1g} above it"
+        return Verdict(kind, numbers, f"every run by itself, up to rounding ({rounding:g})")
+
+    return judge
+
+
+def only(judge: Callable[[Rows], Verdict], **wanted: Any) -> Callable[[Rows], Verdict]:
+    """The same judge on some of the rows only."""
+    return lambda rows: judge(rows.where(**wanted))
+
+
+def decided(cells: Sequence[float], text: str, good: str, *, looks: int = 1) -> Verdict:
+    """The verdict on cells given by their scores: standard errors by which they speak for the claim, or against it.
+
+    `looks` is how many comparisons each score is the best of.
+    """
     if not cells:
         return NOTHING
     scores = np.array(cells)
-    z = -NormalDist().inv_cdf(WRONG / len(scores))
+    z = -NormalDist().inv_cdf(WRONG / len(scores) / looks)
     against, ahead = int((scores < -z).sum()), int((scores > z).sum())
     ties = len(scores) - against - ahead
     numbers = f"{text}: {good} in {ahead} of {len(scores)} cells, larger in {against}, too close to tell in {ties}"
@@ -116,4 +159,11 @@ def _difference(group: Rows, metric: str, among: str, low: str, high: str, slack
     if len(differences) == 1:
         return math.copysign(math.inf, mean)
     error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
-    return mean / error if error > 0 else math.copysign(math.inf, mean)
+    return _normal_score(mean / error, len(differences) - 1) if error > 0 else math.copysign(math.inf, mean)
+
+
+def _normal_score(score: float, freedom: int) -> float:
+    """The score of a normal variable that is as rare as this one of Student's: with few seeds, less."""
+    from scipy.special import ndtri, stdtr
+
+    return math.copysign(float(-ndtri(stdtr(freedom, -abs(score)))), score)
