@@ -119,6 +119,26 @@ def csv_column(file: io.BufferedReader, header: list[str], name: str, kind: Any,
         yield batch.column(0)
 
 
+def csv_table(file: io.BufferedReader, header: list[str]) -> Any:
+    """The CSV that follows its header, as a table of text; empty cells are null."""
+    schema = pa.schema([(name, pa.string()) for name in header])
+    if not file.peek(1):
+        return schema.empty_table()
+    table = pa.csv.read_csv(
+        file,
+        pa.csv.ReadOptions(autogenerate_column_names=True, use_threads=False),
+        pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(header) > 1),
+        pa.csv.ConvertOptions(
+            column_types={f"f{place}": pa.string() for place in range(len(header))},
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+    if table.num_columns != len(header):
+        raise CommandError(f"the first row has {table.num_columns} cells, but there are {len(header)} column names")
+    return table.rename_columns(header)
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
     """A file that appears under its name only when everything has been written."""

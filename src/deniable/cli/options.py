@@ -36,6 +36,12 @@ PictureFile = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE", help="Also draw the most frequent values: .png, .svg, .pdf or .html."),
 ]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME", help="A column with counts, not needed if there is only one; may be given several times."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, TextIO
 import typer
 
 from deniable._version import __version__
-from deniable.cli import answers, collection, comparisons, decoding, demo, specs
+from deniable.cli import answers, asking, collection, comparisons, decoding, demo, releases, specs
 from deniable.cli.errors import one_line
 
 BROKEN_PIPE, WRONG, INTERRUPTED = 1, 2, 130
@@ -24,6 +24,8 @@ app.command()(collection.privatize)
 app.command()(collection.summarize)
 app.command()(answers.estimate)
 app.command()(decoding.decode)
+app.command()(releases.release)
+app.command()(asking.ask)
 app.command("users-needed")(answers.users_needed)
 app.command()(comparisons.compare)
 app.command()(answers.mechanisms)

@@ -99,6 +99,17 @@ class Answer:
         """Errors of the naive and the unbiased answer at the plug-in, computed when first asked for."""
         return None if self.moments_rule is None else self.moments_rule()
 
+    @cached_property
+    def recommendation(self) -> str:
+        """Which method has the least estimated mean square error, in words; for some questions it takes a while."""
+        if self.moments is None or not self.unbiased:
+            return f"{self.method}: nothing is known of the errors of other methods"
+        _, errors = _compared(self.moments, np.shape(self.value))
+        best = _least(errors)
+        listed = ", ".join(f"{name} {math.sqrt(max(errors[name], 0)):.3g}" for name in METHODS)
+        note = "" if best == "unbiased" else "; it is biased, do not add it to other answers"
+        return f"{best}, of estimated root mean square errors {listed}{note}"
+
     @property
     def bias(self) -> Number:
         """An unbiased estimate of the naive answer's bias: naive minus unbiased; none for a biased answer."""
@@ -179,13 +190,8 @@ def _chosen(answer: Answer, best: str) -> Answer:
     moments = answer.moments
     if moments is None:
         raise InvalidArgument("best", "be unbiased for this question", best)
-    share = np.nan_to_num(np.asarray(moments.weight(), float), nan=0.0)
-    shapes: tuple[int, ...] = np.shape(answer.value)
-    weights = {"unbiased": np.ones(shapes), "naive": np.zeros(shapes), "shrunk": np.broadcast_to(share, shapes)}
-    errors = {name: float(np.sum(moments.mse(weight))) for name, weight in weights.items()}
-    if best == "auto":
-        best = min(("unbiased", "naive"), key=errors.__getitem__)
-        best = "shrunk" if errors["shrunk"] < 0.95 * errors[best] else best
+    weights, errors = _compared(moments, np.shape(answer.value))
+    best = _least(errors) if best == "auto" else best
     if best == "unbiased":
         return answer
     weight = weights[best]
@@ -201,6 +207,18 @@ def _chosen(answer: Answer, best: str) -> Answer:
         unbiased=False,
         notes=(*answer.notes, note),
     )
+
+
+def _compared(moments: Moments, shape: tuple[int, ...]) -> tuple[dict[str, npt.NDArray[np.float64]], dict[str, float]]:
+    """The shares of the unbiased answer by method, and the sums of the mean square errors."""
+    share = np.nan_to_num(np.asarray(moments.weight(), float), nan=0.0)
+    weights = {"unbiased": np.ones(shape), "naive": np.zeros(shape), "shrunk": np.broadcast_to(share, shape)}
+    return weights, {name: float(np.sum(moments.mse(weight))) for name, weight in weights.items()}
+
+
+def _least(errors: dict[str, float]) -> str:
+    best = min(("unbiased", "naive"), key=errors.__getitem__)
+    return "shrunk" if errors["shrunk"] < 0.95 * errors[best] else best
 
 
 def plain(number: npt.ArrayLike) -> Number:

@@ -75,24 +75,27 @@ class Question(NamedTuple):
     help: str
     parameters: tuple[Parameter, ...] = ()
     many: bool = False  # an array of answers, not one
+    parties: str = ""  # of many parties together: the "sum" of their answers, the "mean" over all counts, or neither
 
 
 _TOTAL = Parameter("total", "whole", "the sum of the true counts, if it is public")
 _REPLACEMENT = Parameter("replacement", "flag", "whether a draw is put back before the next")
 
 QUESTIONS: tuple[Question, ...] = (
-    Question("total", total, "the sum of the counts"),
+    Question("total", total, "the sum of the counts", parties="sum"),
     Question(
         "moment",
         moment,
         "the mean of the counts raised to a power",
         (Parameter("power", "whole", "the power (default: 2)"),),
+        parties="mean",
     ),
     Question(
         "threshold",
         threshold,
         "how many counts are at least so large",
         (Parameter("at", "whole", "the least count that is counted (default: 1)"),),
+        parties="sum",
     ),
     Question(
         "profile",
@@ -103,6 +106,7 @@ QUESTIONS: tuple[Question, ...] = (
             Parameter("fraction", "flag", "shares of the counts instead of numbers"),
         ),
         many=True,
+        parties="sum",
     ),
     Question("minimum", minimum, "the smallest count"),
     Question("maximum", maximum, "the largest count"),
@@ -157,12 +161,14 @@ QUESTIONS: tuple[Question, ...] = (
         partition,
         "the partition function: the sum of e^(beta x)",
         (Parameter("beta", "number", "the rate", required=True),),
+        parties="sum",
     ),
     Question(
         "stars",
         stars,
         "k-stars of a graph whose degrees are the counts",
         (Parameter("k", "whole", "the edges of a star (default: 2)"),),
+        parties="sum",
     ),
     Question(
         "triangles",
@@ -175,6 +181,7 @@ QUESTIONS: tuple[Question, ...] = (
         degree_polynomial,
         "the sum over all counts of a polynomial",
         (Parameter("coefficients", "numbers", "from the constant on", required=True),),
+        parties="sum",
     ),
     Question(
         "tree",

@@ -19,12 +19,14 @@ def combine(
     how: str = "sum",
     weights: Sequence[float] | None = None,
     question: str | None = None,
+    best: str = "unbiased",
 ) -> Answer:
     """The sum or mean of answers about independent releases, or their weighted sum, with its standard error.
 
     Unbiased answers stay unbiased, and the error of a sum grows with the root of their number. The biases of biased
     answers add up, with their number: there is a warning, and the standard error is a bound that takes all
-    biases to have one sign.
+    biases to have one sign. So leave the answers unbiased and choose afterwards: `best` is for their sum, as it is for
+    one answer.
 
     >>> import deniable as dn
     >>> parties = [dn.DiscreteLaplace(1.0).release([4, 0, 2], seed=s) for s in range(5)]
@@ -54,6 +56,7 @@ def combine(
     # root mean square errors of answers with biases of unknown sign: at worst they add
     worst = sum(abs(share) * part.std_error for share, part in zip(shares, parts, strict=True) if not part.unbiased)
     kinds = {part.method for part in parts}
+    unknown = any(part.moments_rule is None for part in parts)
     answer = Answer(
         question=question or f"{how} of {len(parts)} answers",
         value=sum(share * part.value for share, part in zip(shares, parts, strict=True)),
@@ -66,19 +69,16 @@ def combine(
         scale=sum(abs(share) * part.scale for share, part in zip(shares, parts, strict=True)),
         n=sum(part.n for part in parts),
         simulated=any(part.simulated for part in parts),
-        moments_rule=lambda: _added(parts, shares),
+        moments_rule=None if unknown else lambda: _added(parts, shares),
         notes=tuple(notes),
     )
-    return settle(answer)
+    return settle(answer, best)
 
 
 def _added(parts: list[Answer], shares: list[float]) -> Moments:
     """Biases add, variances and covariances of independent answers too."""
-    found = [part.moments for part in parts]
-    missing = next((part.question for part, moments in zip(parts, found, strict=True) if moments is None), None)
-    if missing is not None:
-        raise InvalidArgument("answers", "all know their moments", missing)
-    known = [(share, moments) for share, moments in zip(shares, found, strict=True) if moments is not None]
+    found = zip(shares, (part.moments for part in parts), strict=True)
+    known = [(share, moments) for share, moments in found if moments is not None]
     return Moments(
         sum(share * moments.bias for share, moments in known),
         sum(share**2 * moments.naive_variance for share, moments in known),

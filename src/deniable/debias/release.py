@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.debias.counts import EXACT, Array, whole_counts
-from deniable.errors import InvalidArgument, MalformedReport, UnsupportedVersion
+from deniable.errors import InvalidArgument, MalformedReport, UnsupportedVersion, shown
 from deniable.guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -145,15 +145,17 @@ class Release:
 
     @staticmethod
     def from_arrow(table: Any) -> Release:
-        """The release in an Arrow table."""
+        """The release in an Arrow table; one of several columns names them in its metadata, as `columns`."""
         metadata = {
             name.decode(): json.loads(text)
             for name, text in (table.schema.metadata or {}).items()
-            if name.decode() in (_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape")
+            if name.decode() in (_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape", "columns")
         }
-        if "count" not in table.column_names:
-            raise MalformedReport("the table has no column 'count'")
-        return Release.from_json(json.dumps({**metadata, "values": table.column("count").to_pylist()}))
+        columns = metadata.pop("columns", ["count"])
+        if not isinstance(columns, list) or any(table.column_names.count(name) != 1 for name in columns):
+            raise MalformedReport(f"the table must have one column each of {shown(columns)}")
+        rows = zip(*(table.column(name).to_pylist() for name in columns), strict=True)
+        return Release.from_json(json.dumps({**metadata, "values": [value for row in rows for value in row]}))
 
 
 def as_release(data: Any, epsilon: object = None, sensitivity: object = None) -> Release:
