@@ -52,37 +52,37 @@ def minimum(
 
 
 def _extreme(release: Release, sign: int, question: str, tolerance: float, best: str) -> Answer:
-    """The maximum, or the minimum as minus the maximum of what is negated."""
+    """The maximum (sign 1), or the minimum (sign -1) as its mirror image."""
     limit, noise = positive(tolerance=tolerance), release.noise
-    joint, end = _largest(sign * release.values, noise, limit)
+    joint, end = _beyond(release.values, sign, noise, limit)
 
     def both(values: Array) -> tuple[float, float]:
-        each, there = _largest(sign * values, noise, limit)
-        return sign * (there + each.value), float(sign * there)
+        each, there = _beyond(values, sign, noise, limit)
+        return there + sign * each.value, float(there)
 
     return joint_answer(
         question,
         release,
         [joint._replace(value=sign * joint.value)],
-        float(sign * end),
-        float(sign * end),
+        float(end),
+        float(end),
         scale=float(max(1, int(release.values.max()) - int(release.values.min()))),
         best=best,
-        moments_rule=lambda: simulated_moments(both, release, float(sign * end)),
+        moments_rule=lambda: simulated_moments(both, release, float(end)),
     )
 
 
-def _largest(values: Array, noise: DiscreteLaplace, tolerance: float) -> tuple[Joint, int]:
-    """The maximum minus the largest noisy count, and the latter."""
-    end = values.max()
-    here, under = int(np.count_nonzero(values == end)), int(np.count_nonzero(values == end - 1))
+def _beyond(values: Array, sign: int, noise: DiscreteLaplace, tolerance: float) -> tuple[Joint, int]:
+    """How far the extreme is beyond that of the noisy counts (away from them is positive), and the latter."""
+    end = int(values.max() if sign > 0 else values.min())
+    here, under = (int(np.count_nonzero(values == each)) for each in (end, end - sign))
 
     bits = int((here + under) * math.log2(1 + float(noise.a))) + 64
-    return certain_joint(lambda: [largest_pair(here, under, noise)], tolerance, bits)[0], int(end)
+    return certain_joint(lambda: [largest_pair(here, under, noise)], tolerance, bits)[0], end
 
 
 def largest_pair(here: int, under: int, noise: DiscreteLaplace) -> Pair:
-    """Unbiased answers, in balls, to x - M and (x - M)^2, x the largest count, by how many noisy ones are M and M - 1."""
+    """Unbiased answers to x - M and (x - M)^2, x the largest count: `here` noisy ones are M, `under` are M - 1."""
     a = ball(noise.a)
     # estimates of 1[x <= M] and of 1[x <= M - 1] of all counts; further down there is a count above
     s_0, s_1 = (1 + a) ** here, (-a) ** here * (1 + a) ** under
