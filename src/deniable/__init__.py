@@ -23,8 +23,6 @@ from deniable.estimate import Estimate, Interval, Row
 from deniable.guarantee import Guarantee
 from deniable.mechanisms.cohort_sizes import DesignWarning
 from deniable.mechanisms.registry import CLASSES, from_spec, load_class, mechanism, mechanisms
-from deniable.planning.comparison import Comparison, Costs, compare
-from deniable.planning.sample_size import users_needed
 from deniable.reports import Report, Reports
 from deniable.simulation import simulate
 from deniable.spec import Spec
@@ -42,6 +40,9 @@ if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
     from deniable.debias.multivariate import debias_multivariate
     from deniable.debias.operator import debias
     from deniable.debias.release import Release
+    from deniable.heavy_hitters.collected import HitterReports, HitterSummary
+    from deniable.heavy_hitters.findings import Findings, FoundString
+    from deniable.heavy_hitters.protocol import HeavyHitters
     from deniable.mechanisms.block_design import BlockDesign
     from deniable.mechanisms.bloom_response import BloomResponse
     from deniable.mechanisms.count_mean_sketch import CountMeanSketch
@@ -60,6 +61,9 @@ if TYPE_CHECKING:  # loaded when first used, by __getattr__ below
     from deniable.mechanisms.recursive_hadamard import RecursiveHadamardResponse
     from deniable.mechanisms.subset_selection import SubsetSelection
     from deniable.mechanisms.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+    from deniable.planning.comparison import Comparison, Costs, compare
+    from deniable.planning.sample_size import users_needed
+    from deniable.planning.tuning import Tuning, tune
 
 __all__ = [
     "Answer",
@@ -80,11 +84,16 @@ __all__ = [
     "EmptySummary",
     "Estimate",
     "FastLocalHashing",
+    "Findings",
     "FingerprintMismatch",
+    "FoundString",
     "Guarantee",
     "HadamardResponse",
     "HadamardSketch",
     "HashedResponse",
+    "HeavyHitters",
+    "HitterReports",
+    "HitterSummary",
     "HybridProjectiveGeometryResponse",
     "Interval",
     "InvalidArgument",
@@ -110,6 +119,7 @@ __all__ = [
     "SummationHistogramEncoding",
     "SymmetricUnaryEncoding",
     "ThresholdingHistogramEncoding",
+    "Tuning",
     "UnreliableAnswer",
     "UnsupportedVersion",
     "ValueOutsideDomain",
@@ -127,23 +137,35 @@ __all__ = [
     "simulate",
     "to_laplace",
     "to_staircase",
+    "tune",
     "users_needed",
 ]
 
-_DEBIAS = {  # where the names about noisy counts are: loaded when first used
-    "Answer": "answer",
-    "ContinuousRelease": "conversions",
-    "DiscreteLaplace": "discrete_laplace",
-    "LocalLapKStars": "local_stars",
-    "Release": "release",
-    "UnreliableAnswer": "answer",
-    "combine": "combination",
-    "compare_extensions": "extensions",
-    "debias": "operator",
-    "debias_continuous": "continuous",
-    "debias_multivariate": "multivariate",
-    "to_laplace": "conversions",
-    "to_staircase": "conversions",
+_LATER = {  # where names are that are loaded when first used
+    "Answer": "debias.answer",
+    "Comparison": "planning.comparison",
+    "ContinuousRelease": "debias.conversions",
+    "Costs": "planning.comparison",
+    "DiscreteLaplace": "debias.discrete_laplace",
+    "Findings": "heavy_hitters.findings",
+    "FoundString": "heavy_hitters.findings",
+    "HeavyHitters": "heavy_hitters.protocol",
+    "HitterReports": "heavy_hitters.collected",
+    "HitterSummary": "heavy_hitters.collected",
+    "LocalLapKStars": "debias.local_stars",
+    "Release": "debias.release",
+    "Tuning": "planning.tuning",
+    "UnreliableAnswer": "debias.answer",
+    "combine": "debias.combination",
+    "compare": "planning.comparison",
+    "compare_extensions": "debias.extensions",
+    "debias": "debias.operator",
+    "debias_continuous": "debias.continuous",
+    "debias_multivariate": "debias.multivariate",
+    "to_laplace": "debias.conversions",
+    "to_staircase": "debias.conversions",
+    "tune": "planning.tuning",
+    "users_needed": "planning.sample_size",
 }
 
 
@@ -152,8 +174,8 @@ def __getattr__(name: str) -> Any:
         return load_class(name)
     if name == "ask":
         return import_module("deniable.debias.ask")
-    if name in _DEBIAS:
-        return getattr(import_module(f"deniable.debias.{_DEBIAS[name]}"), name)
+    if name in _LATER:
+        return getattr(import_module(f"deniable.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -53,7 +53,7 @@ class CohortFunctions(Definition):
         permuted = closed and self.permutes
         bound = float_bound(self.epsilon)
         given = {"cohorts": self.cohorts, "buckets": self.buckets}
-        found = sizes(self.cell_noise, bound, values, self.hashes, **given, permuted=permuted, rule=self.bucket_rule)
+        found = sizes(type(self), bound, values, self.hashes, **given, permuted=permuted)
         for name, number in zip(("cohorts", "buckets"), found, strict=True):
             object.__setattr__(self, name, number)
         object.__setattr__(self, "candidates", values)
@@ -80,6 +80,16 @@ class CohortFunctions(Definition):
     @abstractmethod
     def cell_noise(bound: float, buckets: int, hashes: int) -> float:
         """n C times the variance of a cell's estimated share at e^epsilon = bound, no value being frequent."""
+
+    @staticmethod
+    def own_extra(_bound: float, _buckets: int, _others: float) -> float:
+        """How much more a user adds to n Var of their own value than to that of another, which is the last number."""
+        return 0.0
+
+    @staticmethod
+    @abstractmethod
+    def plain_noise(bound: float, values: int) -> float:
+        """n Var of a rare value where each value has a bucket of its own in the only cohort."""
 
     @property
     def hashes(self) -> int:

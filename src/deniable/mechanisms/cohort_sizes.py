@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Protocol
 
 from deniable.errors import InvalidArgument
 from deniable.validate import whole
@@ -27,8 +28,8 @@ MAX_CELLS = 2**26
 LEAST_SHARE = 0.999  # of strings that must have buckets of their own
 MOST_LOAD = 0.5  # unknowns for each equation up to which least squares is worth its errors
 _FULL_LOAD = 0.95  # beyond, errors are twenty times those of few unknowns and more
-_FREE_CELLS = 2**14
-_PER_DOUBLING = 0.02  # error that twice as many cells must save to be worth keeping
+_FREE_CELLS = 2**15
+_PER_DOUBLING = 0.01  # error that twice as many cells must save to be worth keeping
 _PER_LONGER_REPORT = 0.05
 _USUAL_CELLS = 2**22
 _USUAL_TABLE = 2**26  # buckets of all values in all cohorts, which a server looks up
@@ -39,7 +40,6 @@ class DesignWarning(UserWarning):
 
 
 maker_was_warned = ContextVar("maker_was_warned", default=False)  # whoever loads a spec did not choose its design
-CellNoise = Callable[[float, int, int], float]  # of e^epsilon, buckets and hashes
 
 
 @dataclass(frozen=True)
@@ -64,22 +64,43 @@ class BucketRule:
 ANY = BucketRule()
 
 
+class Kind(Protocol):
+    """What a mechanism's class says of its errors, before any is made; bound is e^epsilon."""
+
+    bucket_rule: BucketRule
+
+    @staticmethod
+    def cell_noise(bound: float, buckets: int, hashes: int, /) -> float:
+        """n C times the variance of a cell's estimated share, no value being frequent."""
+        ...
+
+    @staticmethod
+    def own_extra(bound: float, buckets: int, others: float, /) -> float:
+        """How much more a user adds to n Var of their own value than to that of another, which is `others`."""
+        ...
+
+    @staticmethod
+    def plain_noise(bound: float, values: int, /) -> float:
+        """n Var of a rare value where each value has a bucket of its own in the only cohort."""
+        ...
+
+
 def load(values: int, cohorts: int, buckets: int) -> float:
     """y: unknowns for each equation."""
     return values / (cohorts * (buckets - 1))
 
 
 def analytic_error(
-    noise: CellNoise, bound: float, values: int, cohorts: int, buckets: int, hashes: int, *, permuted: bool
+    kind: Kind, bound: float, values: int, cohorts: int, buckets: int, hashes: int, *, permuted: bool
 ) -> float:
     """n Var of the least-squares estimate of a rare value; infinite where it has none."""
     if permuted and cohorts == hashes == 1 and buckets == values:
-        return noise(bound, buckets, 1) * (1 - 1 / buckets)
+        return kind.plain_noise(bound, values)
     y = load(values, cohorts, buckets)
     if y >= 1:
         return math.inf
     r = 1 - (1 - 1 / buckets) ** hashes
-    return noise(bound, buckets, hashes) / (buckets * r * (1 - r) * (1 - y))
+    return kind.cell_noise(bound, buckets, hashes) / (buckets * r * (1 - r) * (1 - y))
 
 
 @dataclass(frozen=True, order=True)
@@ -93,7 +114,7 @@ class Size:
 
 
 def sizes(
-    noise: CellNoise,
+    kind: Kind,
     bound: float,
     values: int,
     hashes: int,
@@ -101,21 +122,20 @@ def sizes(
     cohorts: int | None,
     buckets: int | None,
     permuted: bool,
-    rule: BucketRule = ANY,
 ) -> tuple[int, int]:
     """Cohorts and buckets: those given, checked, and the best for whatever is not given."""
     if cohorts is not None:
         whole(1, MAX_COHORTS, cohorts=cohorts)
     if buckets is not None:
         whole(2, min(values, MAX_CELLS) if permuted else MAX_CELLS, buckets=buckets)
-        if not rule.allows(buckets):
+        if not kind.bucket_rule.allows(buckets):
             raise InvalidArgument("buckets", "be a power of two", buckets)
     if cohorts is not None and buckets is not None:
         if cohorts * buckets > MAX_CELLS:
             raise InvalidArgument("cohorts", f"leave at most {MAX_CELLS} cells in all (buckets={buckets})", cohorts)
         return int(cohorts), int(buckets)
     given = {"cohorts": cohorts, "buckets": buckets}
-    found = min(ranked(noise, bound, values, hashes, **given, permuted=permuted, rule=rule), default=None)
+    found = min(ranked(kind, bound, values, hashes, **given, permuted=permuted), default=None)
     if found is None:
         fixed = f"cohorts={cohorts}" if buckets is None else f"buckets={buckets}"
         raise InvalidArgument("candidates", f"be fewer for {fixed}: no design has that many equations", values)
@@ -123,7 +143,7 @@ def sizes(
 
 
 def ranked(
-    noise: CellNoise,
+    kind: Kind,
     bound: float,
     values: int,
     hashes: int,
@@ -131,13 +151,16 @@ def ranked(
     cohorts: int | None = None,
     buckets: int | None = None,
     permuted: bool = False,
-    rule: BucketRule = ANY,
 ) -> list[Size]:
-    """All choices that can work, best first. Beyond some cells, twice as many must be worth keeping."""
-    found = []
+    """All choices that can work, best first, by the error averaged over values, whose frequencies are 1/S on average.
+
+    Beyond some cells, twice as many must be worth keeping.
+    """
+    found, rule = [], kind.bucket_rule
     for c, k in _grid(values, bound, cohorts, buckets, permuted):
-        error = analytic_error(noise, bound, values, c, k, hashes, permuted=permuted)
-        score = error * rule.price(k) * (1 + _PER_DOUBLING * math.log2(max(1.0, c * k / _FREE_CELLS)))
+        error = analytic_error(kind, bound, values, c, k, hashes, permuted=permuted)
+        average = error + kind.own_extra(bound, k, error) / values
+        score = average * rule.price(k) * (1 + _PER_DOUBLING * math.log2(max(1.0, c * k / _FREE_CELLS)))
         apart = permuted or cohorts is not None or share_apart(values, c, k) >= LEAST_SHARE
         if error < math.inf and apart and rule.allows(k):
             found.append(Size(score, error, c, k))

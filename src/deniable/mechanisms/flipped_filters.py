@@ -51,6 +51,11 @@ class FlippedFilters(BloomReports, CohortMechanism):
         gain = math.expm1(math.log(bound) / min(2 * hashes, buckets))
         return (1 + gain) / gain**2 + _spread(buckets, hashes)
 
+    @staticmethod
+    def plain_noise(bound: float, values: int) -> float:
+        # that of symmetric unary encoding
+        return FlippedFilters.cell_noise(bound, values, 1) - _spread(values, 1)
+
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         if self.buckets > MAX_VALUES:
             raise InvalidArgument("buckets", f"be at most {MAX_VALUES} for {self.name}: each is a bit", self.buckets)
@@ -158,8 +163,8 @@ class FlippedFilters(BloomReports, CohortMechanism):
         return self._flip_noise + _spread(self.buckets, self.hashes)
 
     def own_noise(self, others: Any) -> Any:
-        # flips are as noisy for everybody; which cohort a user is in tells nothing beyond their own value
-        return -others * _spread(self.buckets, self.hashes) / self.unit()
+        # flips are as noisy for everybody; of what cohorts add, own users add a part that depends on the design
+        return 0 * others
 
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report of cohort c adds sum_b weight [c, b] ((bit b - q)/(p - q) - centre), and a constant:

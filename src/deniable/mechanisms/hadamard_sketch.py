@@ -57,6 +57,10 @@ class HadamardSketch(SymbolReports, Sketch):
         # ((e + 1)/(e - 1))^2 (m - 1)/m
         return ((bound + 1) / (bound - 1)) ** 2 * (1 - 1 / buckets)
 
+    @staticmethod
+    def plain_noise(bound: float, values: int) -> float:
+        return HadamardSketch.cell_noise(bound, values)
+
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         # T = floor(M E/(E + 1))
         truth = truth_threshold(bound, modulus, 1, 2)

@@ -47,6 +47,15 @@ class HashedResponse(SymbolReports, CohortMechanism):
         # 1 / (k (p - q)^2),  p - q = (e - 1) / (e + k - 1)
         return (bound + buckets - 1) ** 2 / (buckets * (bound - 1) ** 2)
 
+    @staticmethod
+    def plain_noise(bound: float, values: int) -> float:
+        # that of randomised response: (e + k - 2)/(e - 1)^2
+        return (bound + values - 2) / (bound - 1) ** 2
+
+    @staticmethod
+    def own_extra(bound: float, buckets: int, others: float) -> float:
+        return float(_own_noise((bound - 1) / (bound + buckets - 1), others))
+
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         # T = floor(M (E - 1) / (E - 1 + k)): report the bucket if U < T, else a uniform one
         truth = int(modulus * (bound - 1) / (bound - 1 + self.buckets))
@@ -135,8 +144,7 @@ class HashedResponse(SymbolReports, CohortMechanism):
         return CellVariances(observed, 1 / (self.cohorts * gain), other / (self.cohorts * gain**2))
 
     def own_noise(self, others: Any) -> Any:
-        # a user's own bucket is likelier than 1/k by p - q, on cells of weight 1/(p - q)
-        return float(1 / self.gain - 1) - float(self.gain) * others
+        return _own_noise(float(self.gain), others)
 
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report (c, y) adds (weight [c, y] - q sum_j weight [c, j])/(p - q) - (sum_j weight [c, j])/k, and a constant
@@ -161,3 +169,8 @@ class HashedResponse(SymbolReports, CohortMechanism):
     def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> CohortOperator:
         """The channel of the design's values, and of all unlisted strings as one more."""
         return CohortOperator(design, float(self._levels[1] / self.cohorts), float(self.gain / self.cohorts), unlisted)
+
+
+def _own_noise(gain: float, others: Any) -> Any:
+    # a user's own bucket is likelier than 1/k by the gain p - q, on cells of weight 1/(p - q)
+    return 1 / gain - 1 - gain * others
