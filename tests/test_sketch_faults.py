@@ -240,11 +240,11 @@ class SignsSeenByAll(HadamardSketch):
 
 
 def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 3 if isinstance(m, BloomResponse) else 4)
+    contract.check_kernel_makes_the_channel(m, 2 if isinstance(m, BloomResponse) else 4)
 
 
 def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 3 if isinstance(m, BloomResponse) else 4)
+    contract.check_plain_path_makes_the_channel(m, 2 if isinstance(m, BloomResponse) else 4)
 
 
 def coarse_unbiased(m: Any) -> None:
@@ -259,8 +259,8 @@ def simulation(m: Any) -> None:
     contract.check_simulation_follows_channel(m, SEED)
 
 
-TWO_HASHES = BloomResponse(dn.Domain.of(5), 3.0, cohorts=3, buckets=3, hashes=2, seed=4)
-ONE_HASH = BloomResponse(dn.Domain.of(4), 2.0, cohorts=3, buckets=3)
+TWO_HASHES = BloomResponse(dn.Domain.of(5), 4.0, cohorts=3, buckets=3, hashes=2, seed=4)
+ONE_HASH = BloomResponse(dn.Domain.of(4), 3.0, cohorts=3, buckets=3)
 SKETCH = CountMeanSketch(dn.Domain.of(4), 2.0, cohorts=3, buckets=3)
 SIGNS = HadamardSketch(dn.Domain.of(4), 1.0, cohorts=3, buckets=4)
 
