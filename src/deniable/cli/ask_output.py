@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.cli.count_files import Published
 from deniable.debias.answer import Answer
+from deniable.errors import InvalidArgument
 
 _SHOWN = 20
 _QUICK = 200  # counts, up to which the errors of other methods take seconds at most for every question
@@ -45,7 +46,10 @@ class Found:
             return "unbiased: there is no other method for this question"
         if self.answer.n > _QUICK and not of_single_counts:
             return "unbiased, unless it is to be compared with biased methods, which takes a while: --best auto"
-        return self.answer.recommendation
+        try:
+            return self.answer.recommendation
+        except InvalidArgument as error:  # such as counts beyond 2^53
+            return f"unbiased: {error.name} must {error.rule}"
 
     def document(self) -> str:
         """The answer as JSON."""
@@ -78,7 +82,7 @@ class Found:
                 out.print(f"note: {text}", markup=False)
         if np.any(np.equal(answer.std_error, 0)):
             out.print(
-                "note: an estimated standard error of 0 says that no noisy count is near enough to change the answer"
+                "note: a standard error estimated as 0 says that no noisy count is near enough to change the answer"
             )
         if answer.simulated:
             out.print("This release is simulated: it was made with a seed.", style="yellow")
