@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from tests import naive_discrete_laplace as naive_noise
 from tests import naive_questions as twins
 from tests.naive_questions import TWINS
 
@@ -143,6 +144,27 @@ def test_the_profile_is_unbiased_by_enumeration(r: int) -> None:
         assert answer.std_error[r] ** 2 == pytest.approx(first**2 - square, abs=1e-12)
 
 
+@pytest.mark.parametrize("r", range(4))
+def test_the_errors_of_a_profile_at_the_plug_in_are_those_of_all_noises(r: int) -> None:
+    noise, y = dn.DiscreteLaplace(1.0), np.array([0, 2, 2, 3, -1])
+    moments = dn.ask.profile(dn.Release(y, noise), 3).moments
+    assert moments is not None
+    steps, chance = naive_noise.window(noise.q)
+    bias, plain, ours, both = 0.0, 0.0, 0.0, 0.0
+    for each in y:
+        f = (lambda t: float(t <= 0)) if r == 0 else (lambda t: float(t == r))
+        truth, points = f(each), [int(each + z) for z in steps]
+        naive = np.array([f(point) for point in points])
+        unbiased = np.array([naive_noise.operate(f, point, float(noise.a)) for point in points])
+        mean = math.fsum(chance * naive)
+        bias += mean - truth
+        plain += math.fsum(chance * naive**2) - mean**2
+        ours += math.fsum(chance * unbiased**2) - truth**2
+        both += math.fsum(chance * naive * unbiased) - mean * truth
+    found = (moments.bias[r], moments.naive_variance[r], moments.variance[r], moments.covariance[r])
+    assert found == pytest.approx((bias, plain, ours, both), abs=1e-10)
+
+
 def _at(answer: dn.Answer, place: int) -> dn.Answer:
     return dn.Answer("one of many", float(answer.value[place]), float(answer.std_error[place]), 0.0)
 
@@ -160,16 +182,29 @@ def test_lemma_18_questions_grow_slowly_enough_and_partition_functions_only_belo
             dn.ask.partition(noisy, beta)
 
 
-@pytest.mark.parametrize("name", ["minimum", "median", "entropy", "gini", "mean", "moment", "stars"])
+EXTRA: dict[str, dict[str, object]] = {
+    "mean": {"values": [1, 2, 3, 4, 5]},
+    "triangles": {"edges": 75},
+    "tree": {"tree": twins.TREE},
+    "polynomial": {"terms": {(1, 1, 0, 0, 1): 1.0}},
+    "divergence": {"other": dn.DiscreteLaplace(1.0).release([20, 25, 31, 29, 30], seed=3)},
+    "ratio": {"other": dn.DiscreteLaplace(1.0).release([20, 25], seed=3)},
+    "threshold": {"at": 30},
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["minimum", "median", "entropy", "gini", "moment", "stars", "simpson", "profile", "total", *EXTRA]
+)
 def test_a_question_can_be_asked_for_its_best_answer(name: str) -> None:
     noisy = dn.DiscreteLaplace(1.0).release([30, 30, 31, 29, 30], seed=2)
-    function = getattr(dn.ask, name)
-    extra = {"values": [1, 2, 3, 4, 5]} if name == "mean" else {}
+    function, extra = getattr(dn.ask, name), EXTRA.get(name, {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dn.UnreliableAnswer)
         unbiased, naive, best = (function(noisy, best=best, **extra) for best in ("unbiased", "naive", "auto"))
-    assert naive.value == unbiased.naive
+    assert np.all(naive.value == unbiased.naive)
     assert not naive.unbiased
+    assert np.all(naive.std_error >= 0)
     assert best.method in ("unbiased", "naive", "shrunk")
     assert best.unbiased == (best.method == "unbiased")
 
@@ -257,6 +292,8 @@ WRONG = [
     (lambda r: dn.ask.polynomial(r, {(1, 2, -1): 1.0}), "terms must have 3 powers each"),
     (lambda r: dn.ask.polynomial(r, {(1, 2, 1): math.inf}), "coefficients of terms must be a list of finite numbers"),
     (lambda r: dn.ask.separable([np.abs], r), "functions must be 3 functions, one per count"),
+    (lambda r: dn.ask.separable(5, r), "functions must be 3 functions, one per count, got 5"),
+    (lambda _: dn.ask.entropy(np.ones((2, 2, 2), int), epsilon=1.0), "data must be a vector or a matrix of counts"),
     (lambda r: dn.ask.product(np.abs, r), "functions must be 3 functions, one per count"),
     (lambda r: dn.ask.product([np.exp] * 3, r), "f must grow more slowly"),
     (lambda _: dn.ask.median([], epsilon=1.0), "values must hold at least one count"),

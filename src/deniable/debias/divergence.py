@@ -14,6 +14,8 @@ Reference: Theorem 24 of Hillebrand et al. 2026; by the form above in linear tim
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,10 @@ import numpy.typing as npt
 
 from deniable.debias.answer import Answer, settle
 from deniable.debias.certain import TOLERANCE, ball
+from deniable.debias.counts import Array
 from deniable.debias.entropy import log_ball, public_totals, x_log_x, x_log_x_ball
 from deniable.debias.function import Function
-from deniable.debias.joint_error import NEGATIVE, Pair, certain_joint, joint_answer
+from deniable.debias.joint_error import NEGATIVE, Pair, assembled, certain_joint, simulated_moments
 from deniable.debias.operator import theorem_5_factor
 from deniable.debias.release import Release, as_release
 from deniable.debias.separable import ROUNDING
@@ -49,6 +52,7 @@ def divergence(
     tolerance: float = TOLERANCE,
     epsilon: float | None = None,
     sensitivity: int | None = None,
+    best: str = "unbiased",
 ) -> Answer:
     """D(x/N || w/M) of the true counts behind two releases with independent noise, in nats.
 
@@ -62,8 +66,18 @@ def divergence(
     if (total is None) != (other_total is None):
         raise InvalidArgument("other_total", "be given if and only if total is", other_total)
     if total is None:
-        return _unknown(first, second, positive(tolerance=tolerance))
-    return _public(first, second, public_totals(total, first), public_totals(other_total, second, "other_total"))
+        answer = _unknown(first, second, positive(tolerance=tolerance))
+    else:
+        answer = _public(first, second, public_totals(total, first), public_totals(other_total, second, "other_total"))
+
+    def both(values: Array, others: Array) -> tuple[float, float]:
+        again = Release(values, first.noise), Release(others, second.noise)
+        public = None if total is None or other_total is None else (float(total), float(other_total))
+        found = _unknown(*again, tolerance) if public is None else _public(*again, *public)
+        return found.value, found.naive
+
+    rule = partial(simulated_moments, both, (first, second), answer.naive)
+    return settle(replace(answer, moments_rule=rule), best)
 
 
 def _public(first: Release, second: Release, n: float, m: float) -> Answer:
@@ -85,7 +99,7 @@ def _public(first: Release, second: Release, n: float, m: float) -> Answer:
     value = math.fsum(own.value - y * logs.value + k * v) / n + constant
     naive = math.fsum(own.naive - y * logs.naive + k * v) / n + constant
     size = math.fsum(np.abs(own.naive) + np.abs(y * logs.naive) + np.abs(k * v)) / n
-    answer = Answer(
+    return Answer(
         question="Kullback-Leibler divergence",
         value=value,
         std_error=math.sqrt(variance) / n,
@@ -97,7 +111,6 @@ def _public(first: Release, second: Release, n: float, m: float) -> Answer:
         simulated=first.simulated or second.simulated,
         notes=tuple(notes),
     )
-    return settle(answer)
 
 
 def _slope(function: Function, points: Floats) -> Floats:
@@ -117,15 +130,11 @@ def _unknown(first: Release, second: Release, tolerance: float) -> Answer:
 
     bits = digits(first.size, first.noise) + digits(second.size, second.noise) + 64
     joint = certain_joint(compute, tolerance, bits)[0]
-    return joint_answer(
-        "Kullback-Leibler divergence",
-        first,
-        [joint],
-        naive,
-        naive,
-        scale=_scale(first, second),
-        notes=(UNKNOWN, _POSITIVE),
-    )
+    notes = (UNKNOWN, _POSITIVE)
+    answer = assembled("Kullback-Leibler divergence", first, [joint], naive, naive, _scale(first, second), notes)
+    factor = answer.factor * theorem_5_factor(second.noise, second.size)
+    every = first.simulated or second.simulated
+    return replace(answer, factor=factor, n=first.size + second.size, simulated=every)
 
 
 def _pair(x: NoisyTotal, w: NoisyTotal) -> Pair:

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deniable.debias.answer import Answer, Moments, UnreliableAnswer, plain, settle
+from deniable.debias.answer import Answer, Moments, Number, UnreliableAnswer, plain, settle
 from deniable.debias.certain import certain_all
-from deniable.debias.counts import Array
 from deniable.debias.operator import theorem_5_factor
 from deniable.debias.release import Release
 
@@ -69,15 +68,29 @@ def joint_answer(
     question: str,
     release: Release,
     joints: Sequence[Joint],
-    centre: Any,
-    naive: Any,
+    centre: Number,
+    naive: Number,
     *,
     scale: float,
     best: str = "unbiased",
     moments_rule: Callable[[], Moments] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Answer:
-    """The answer centre + f; one, or an array of them if `centre` is one."""
+    """The answer centre + f, settled; one, or an array of them if `centre` is one."""
+    answer = assembled(question, release, joints, centre, naive, scale, notes)
+    return settle(replace(answer, moments_rule=moments_rule), best)
+
+
+def assembled(
+    question: str,
+    release: Release,
+    joints: Sequence[Joint],
+    centre: Number,
+    naive: Number,
+    scale: float,
+    notes: tuple[str, ...],
+) -> Answer:
+    """The parts of an answer put together; what to think of it is not said yet."""
     shape = np.shape(centre)
     values, widths, variances = (np.array(column).reshape(shape) for column in list(zip(*joints, strict=True))[:3])
     value = np.clip(np.asarray(centre, np.float64) + values, -_LARGEST, _LARGEST)
@@ -86,7 +99,7 @@ def joint_answer(
         notes = (*notes, BEYOND if not shape else f"{int(beyond.sum()):,} answers are beyond the largest float")
     if not all(joint.estimated for joint in joints):
         notes = (*notes, NEGATIVE)
-    answer = Answer(
+    return Answer(
         question=question,
         value=plain(value),
         std_error=plain(np.where(beyond, math.inf, np.sqrt(variances))),
@@ -96,23 +109,33 @@ def joint_answer(
         scale=scale,
         n=release.size,
         simulated=release.simulated,
-        moments_rule=moments_rule,
         notes=notes,
     )
-    return settle(answer, best)
 
 
-def simulated_moments(solve: Callable[[Array], tuple[float, float]], release: Release, here: float) -> Moments:
+def simulated_moments(
+    solve: Callable[..., tuple[Number, Number]], releases: Release | Sequence[Release], here: Number
+) -> Moments:
     """Errors of the unbiased and the naive answer if the noisy counts were the true ones, by 100 seeded noises.
 
-    `solve` gives both answers for some noisy counts; `here` is the naive one at the counts themselves. Rare large
-    errors are missed: the variance of the unbiased answer is rather larger.
+    `solve` gives both answers for the noisy counts of each release; `here` is the naive one at the counts themselves.
+    Rare large errors are missed: the variance of the unbiased answer is rather larger.
     """
-    # adding zero noise to the counts themselves would repeat them: the noise is drawn around them
-    pairs = [solve(release.noise.release(release.values, seed=seed).values) for seed in range(_DRAWS)]
-    ours, naive = np.array(pairs).T
-    both = np.cov(naive, ours)
-    return Moments(float(naive.mean()) - here, float(both[0, 0]), float(both[1, 1]), float(both[0, 1]))
+    every = [releases] if isinstance(releases, Release) else list(releases)
+    pairs = []
+    for draw in range(_DRAWS):
+        seeds = range(draw * len(every), (draw + 1) * len(every))
+        noisy = (each.noise.release(each.values, seed=seed).values for each, seed in zip(every, seeds, strict=True))
+        pairs.append(solve(*noisy))
+    ours, naive = (np.array(column, np.float64) for column in zip(*pairs, strict=True))
+    away, off = ours - ours.mean(axis=0), naive - naive.mean(axis=0)
+    share = 1 / (_DRAWS - 1)
+    return Moments(
+        plain(naive.mean(axis=0) - here),
+        plain((off * off).sum(axis=0) * share),
+        plain((away * away).sum(axis=0) * share),
+        plain((off * away).sum(axis=0) * share),
+    )
 
 
 def _float(number: Any) -> float:

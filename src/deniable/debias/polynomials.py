@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.debias.answer import Answer, plain, settle
-from deniable.debias.counts import fits_floats
+from deniable.debias.counts import Array, fits_floats
 from deniable.debias.discrete_laplace import DiscreteLaplace
+from deniable.debias.joint_error import simulated_moments
 from deniable.debias.noises import discrete_moment
 from deniable.debias.operator import theorem_5_factor
 from deniable.debias.release import as_release
@@ -36,6 +37,7 @@ def polynomial(
     reduce: str = "sum",
     epsilon: float | None = None,
     sensitivity: int | None = None,
+    best: str = "unbiased",
 ) -> Answer:
     """A polynomial in several counts, without bias: for a vector of counts, or added over the rows of a matrix.
 
@@ -68,25 +70,31 @@ def polynomial(
         notes = (
             f"the unbiased estimate of the variance was negative in {rows}: there the noisy counts are the true ones",
         )
-    if reduce != "none":
-        share = 1.0 if reduce == "sum" else 1 / len(y)
-        value, naive, size = value.sum() * share, naive.sum() * share, size.sum() * share
-        variance = variance.sum() * share**2
-    elif release.values.ndim == 1:
-        value, naive, size, variance = value[0], naive[0], size[0], variance[0]
+
+    def reduced(parts: Floats, power: int = 1) -> Any:
+        if reduce == "none":
+            return parts if release.values.ndim == 2 else parts[0]
+        return parts.sum() / (1 if reduce == "sum" else len(parts) ** power)
+
+    def both(values: Array) -> tuple[Any, Any]:
+        ours, plainly, _ = _values(checked, np.atleast_2d(values).astype(np.float64), float(noise.a))
+        return reduced(ours), reduced(plainly)
+
+    largest = float(np.max(reduced(size)))
     answer = Answer(
         question="polynomial in the counts",
-        value=plain(value),
-        std_error=plain(np.sqrt(np.maximum(variance, 0.0))),
-        naive=plain(naive),
-        width=float(np.max(size)) * ROUNDING * MAX_POWER,
+        value=plain(reduced(value)),
+        std_error=plain(np.sqrt(reduced(variance, 2))),
+        naive=plain(reduced(naive)),
+        width=largest * ROUNDING * MAX_POWER,
         factor=theorem_5_factor(noise, y.shape[1]),
-        scale=float(np.max(size)) or math.inf,
+        scale=largest or math.inf,
         n=release.size,
         simulated=release.simulated,
+        moments_rule=lambda: simulated_moments(both, release, reduced(naive)),
         notes=notes,
     )
-    return settle(answer)
+    return settle(answer, best)
 
 
 def _checked(terms: Mapping[Any, float], width: int) -> Terms:

@@ -11,9 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deniable.debias.answer import Answer, plain, settle
+from deniable.debias.answer import Answer, Moments, plain, settle
 from deniable.debias.counts import Array
+from deniable.debias.discrete_laplace import DiscreteLaplace
+from deniable.debias.function import Function
+from deniable.debias.growth import Growth
 from deniable.debias.operator import theorem_5_factor
+from deniable.debias.plug_in import moments_of, reach
 from deniable.debias.release import as_release
 from deniable.debias.separable import ROUNDING
 from deniable.errors import InvalidArgument
@@ -31,6 +35,7 @@ def threshold(
     *,
     epsilon: float | None = None,
     sensitivity: int | None = None,
+    best: str = "unbiased",
 ) -> Answer:
     """How many counts are at least `at`; with 1, how many are not zero.
 
@@ -52,8 +57,13 @@ def threshold(
         scale=float(release.size),
         n=release.size,
         simulated=release.simulated,
+        moments_rule=lambda: moments_of(_at_least(int(at)), release.noise, release.values, "sum", None, Growth(0.0)),
     )
-    return settle(answer)
+    return settle(answer, best)
+
+
+def _at_least(at: int) -> Function:
+    return Function.of(lambda x: (x >= at) * 1.0)
 
 
 def profile(
@@ -63,6 +73,7 @@ def profile(
     fraction: bool = False,
     epsilon: float | None = None,
     sensitivity: int | None = None,
+    best: str = "unbiased",
 ) -> Answer:
     """How many counts are exactly r, for r = 0, 1, ..., most: an answer with an array of values.
 
@@ -99,9 +110,36 @@ def profile(
         scale=release.size * share,
         n=release.size,
         simulated=release.simulated,
+        moments_rule=lambda: _moments(values, most, release.noise, share),
         notes=(f"{int(negative):,} noisy counts are negative: they are with those that are 0",) if negative else (),
     )
-    return settle(answer)
+    return settle(answer, best)
+
+
+def _moments(values: Array, most: int, noise: DiscreteLaplace, share: float) -> Moments:
+    """The errors of all answers at the plug-in: sums over the noisy counts y of functions of r - y."""
+    far, a = min(reach(noise), most + SMALL), float(noise.a)
+    steps = np.arange(-far - 1, far + 2)
+    q = float(noise.q)
+    chance = (1 - q) / (1 + q) * q ** np.abs(steps)
+    up, down, here, none = chance[2:], chance[:-2], chance[1:-1], (steps[1:-1] == 0) * 1.0
+    weights = occurrences(values, -far, most + far)
+
+    def added(of_step: Floats) -> Floats:
+        return np.convolve(weights, of_step, mode="valid")
+
+    # of 1[x = r]: naive has the chance of the step r - y; ours the square (1 + 2a)^2 there and a^2 on both sides
+    bias = added(here - none)
+    naive = added(here * (1 - here))
+    ours = added((1 + 2 * a) ** 2 * here + a * a * (up + down) - none)
+    both = added((1 + 2 * a) * here - here * none)
+    # of 1[x <= 0], r = 0
+    first = moments_of(Function.of(lambda x: (x <= 0) * 1.0), noise, values, "sum", None, Growth(0.0))
+    for part, at_zero in zip(
+        (bias, naive, ours, both), (first.bias, first.naive_variance, first.variance, first.covariance), strict=True
+    ):
+        part[0] = at_zero
+    return Moments(bias * share, naive * share**2, ours * share**2, both * share**2)
 
 
 def occurrences(values: Array, low: int, high: int) -> Floats:

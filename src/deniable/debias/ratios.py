@@ -12,7 +12,8 @@ from typing import Any
 
 from deniable.debias.answer import Answer
 from deniable.debias.certain import TOLERANCE, ball
-from deniable.debias.joint_error import Pair, certain_joint, joint_answer
+from deniable.debias.counts import Array
+from deniable.debias.joint_error import Joint, Pair, certain_joint, joint_answer, simulated_moments
 from deniable.debias.release import Release, as_release
 from deniable.debias.sums import real_numbers
 from deniable.debias.total_answers import Part, TotalFormula, total_answer
@@ -58,6 +59,7 @@ def ratio(
     tolerance: float = TOLERANCE,
     epsilon: float | None = None,
     sensitivity: int | None = None,
+    best: str = "unbiased",
 ) -> Answer:
     """The sum of the counts over the sum of other counts, released with independent noise.
 
@@ -67,17 +69,26 @@ def ratio(
     top = as_release(data, epsilon, sensitivity)
     bottom = other if isinstance(other, Release) else as_release(other, epsilon, sensitivity)
     limit = positive(tolerance=tolerance)
-    above, below = int(top.values.sum()), max(int(bottom.values.sum()), 1)
-    naive = above / below
 
-    def compute() -> list[Pair]:
-        noisy = NoisyTotal(bottom.values, bottom.noise)
-        inverse = noisy.table(lambda n: 1 / ball(n))
-        first, square = noisy.alone(inverse), noisy.alone(inverse * inverse)
-        # the square of a sum of n counts is estimated by Y^2 - 2 a n
-        return [centred(Pair(above * first, (above**2 - 2 * top.size * ball(top.noise.a)) * square), naive)]
+    def solve(numerators: Array, denominators: Array) -> tuple[Joint, float]:
+        above, below = int(numerators.sum()), max(int(denominators.sum()), 1)
+        centre = above / below
 
-    joint = certain_joint(compute, limit, digits(bottom.size, bottom.noise) + 64)[0]
+        def compute() -> list[Pair]:
+            noisy = NoisyTotal(denominators, bottom.noise)
+            inverse = noisy.table(lambda n: 1 / ball(n))
+            first, square = noisy.alone(inverse), noisy.alone(inverse * inverse)
+            # the square of a sum of n counts is estimated by Y^2 - 2 a n
+            return [centred(Pair(above * first, (above**2 - 2 * top.size * ball(top.noise.a)) * square), centre)]
+
+        return certain_joint(compute, limit, digits(bottom.size, bottom.noise) + 64)[0], centre
+
+    def both(numerators: Array, denominators: Array) -> tuple[float, float]:
+        found, centre = solve(numerators, denominators)
+        return centre + found.value, centre
+
+    joint, naive = solve(top.values, bottom.values)
+    below = max(int(bottom.values.sum()), 1)
     return joint_answer(
         "ratio of sums",
         bottom,
@@ -85,5 +96,7 @@ def ratio(
         naive,
         naive,
         scale=max(abs(naive), math.sqrt(top.size) * top.std_error / below),
+        best=best,
+        moments_rule=lambda: simulated_moments(both, (top, bottom), naive),
         notes=(_POSITIVE,),
     )

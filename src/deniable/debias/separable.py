@@ -70,7 +70,7 @@ def separable(
 
 def functions_of(functions: Sequence[Any], release: Release, below: Any) -> list[Function]:
     """One function per count, checked."""
-    if callable(functions) or isinstance(functions, (str, bytes)) or len(functions) != release.size:
+    if not isinstance(functions, (list, tuple)) or len(functions) != release.size:
         raise InvalidArgument("functions", f"be {release.size} functions, one per count", functions)
     return [Function.of(f, below) for f in functions]
 

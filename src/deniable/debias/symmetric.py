@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.debias.answer import Answer, settle
+from deniable.debias.counts import Array
 from deniable.debias.function import Function
-from deniable.debias.joint_error import NEGATIVE, Pair, variance_of
+from deniable.debias.joint_error import NEGATIVE, Pair, simulated_moments, variance_of
 from deniable.debias.operator import admissible, theorem_5_factor
 from deniable.debias.release import Release, as_release
 from deniable.debias.separable import ROUNDING
@@ -34,6 +35,7 @@ def power_of_sum(
     slope: float = 1.0,
     epsilon: float | None = None,
     sensitivity: int | None = None,
+    best: str = "unbiased",
     question: str | None = None,
 ) -> Answer:
     """(f(x_1) + ... + f(x_n))^power without bias, for a power up to 8.
@@ -46,6 +48,11 @@ def power_of_sum(
     power = whole(1, MAX_ORDER, power=power)
     function = Function.of(f, below)
     admissible(Function.of(lambda x: np.asarray(function(x), np.float64) ** power), release.noise)
+
+    def both(values: Array) -> tuple[float, float]:
+        found, at = _series(function, Release(values, release.noise), power)
+        return slope * (at**power + _shifted(found, at, power)), slope * at**power
+
     series, here = _series(function, release, 2 * power)
     naive = here**power
     # moments of u = sum - here give those of F = (u + here)^power, of F - naive and of F^2 - naive^2
@@ -63,9 +70,10 @@ def power_of_sum(
         scale=abs(slope) * scale or math.inf,
         n=release.size,
         simulated=release.simulated,
+        moments_rule=lambda: simulated_moments(both, release, slope * naive),
         notes=() if estimated else (NEGATIVE,),
     )
-    return settle(answer)
+    return settle(answer, best)
 
 
 def triangles(
@@ -74,6 +82,7 @@ def triangles(
     *,
     epsilon: float | None = None,
     sensitivity: int | None = None,
+    best: str = "unbiased",
 ) -> Answer:
     """The triangles expected in a random graph with these degrees and this many edges, which must be public.
 
@@ -88,6 +97,7 @@ def triangles(
         slope=1 / (6 * (2.0 * m) ** 3),
         epsilon=epsilon,
         sensitivity=sensitivity,
+        best=best,
         question="triangles expected from degrees",
     )
 

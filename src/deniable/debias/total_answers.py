@@ -15,6 +15,7 @@ from deniable.debias.joint_error import Joint, Pair, certain_joint, joint_answer
 from deniable.debias.release import Release
 from deniable.debias.trinomial import digits
 from deniable.debias.unknown_total import NoisyTotal, Rule, centred
+from deniable.errors import InvalidArgument
 from deniable.randomness.bounds import precision
 from deniable.validate import positive
 
@@ -68,6 +69,8 @@ def total_answer(
 ) -> Answer:
     """The answer to a formula about a vector of counts, or one for each row of a matrix."""
     limit, noise = positive(tolerance=tolerance), release.noise
+    if release.values.ndim > 2:
+        raise InvalidArgument("data", "be a vector or a matrix of counts", release.shape)
     rows = [release.values.reshape(-1)] if release.values.ndim <= 1 else list(release.values)
     naive = [formula.naive(row) for row in rows]
     joints = [formula.unbiased(row, noise, limit, here) for row, here in zip(rows, naive, strict=True)]

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deniable.debias.answer import Answer, plain, settle
-from deniable.debias.joint_error import NEGATIVE, Pair, variance_of
+from deniable.debias.counts import Array
+from deniable.debias.joint_error import NEGATIVE, Pair, simulated_moments, variance_of
 from deniable.debias.operator import theorem_5_factor
 from deniable.debias.release import as_release
 from deniable.debias.separable import ROUNDING
@@ -43,6 +44,7 @@ def tree(
     reduce: str = "none",
     epsilon: float | None = None,
     sensitivity: int | None = None,
+    best: str = "unbiased",
 ) -> Answer:
     """What a decision tree says of the true counts, without bias: for a vector of counts, or for each row of a matrix.
 
@@ -68,16 +70,23 @@ def tree(
     root = read_tree(tree, matrix.shape[1], columns, output)
     a = float(release.noise.a)
     rows = [_row(root, row, a) for row in matrix.tolist()]
-    value, naive, variance = (np.array([row[i] for row in rows]) for i in range(3))
+
+    def reduced(parts: Sequence[float], power: int = 1) -> Any:
+        """A value for each row, or what becomes of them (with power 2: of their variances)."""
+        if reduce == "none":
+            return np.array(parts) if release.values.ndim == 2 else parts[0]
+        return math.fsum(parts) / (1 if reduce == "sum" else len(parts) ** power)
+
+    def both(values: Array) -> tuple[Any, Any]:
+        found = [_row(root, row, a) for row in np.atleast_2d(values).tolist()]
+        return reduced([row.value for row in found]), reduced([row.naive for row in found])
+
+    value, naive = reduced([row.value for row in rows]), reduced([row.naive for row in rows])
+    variance = reduced([row.variance for row in rows], 2)
     size = sum(row.size for row in rows) if reduce == "sum" else max(row.size for row in rows)
     leaves = list(_values(root))
     wide = max(leaves) - min(leaves)
     many = len(rows)
-    if reduce != "none":
-        share = 1.0 if reduce == "sum" else 1 / many
-        value, naive, variance = value.sum() * share, naive.sum() * share, variance.sum() * share**2
-    elif release.values.ndim == 1:
-        value, naive, variance = value[0], naive[0], variance[0]
     answer = Answer(
         question="decision tree" + ("" if reduce == "none" else f", {reduce} over {many:,} rows"),
         value=plain(value),
@@ -88,9 +97,10 @@ def tree(
         scale=(wide * (many if reduce == "sum" else 1)) or math.inf,
         n=release.size,
         simulated=release.simulated,
+        moments_rule=lambda: simulated_moments(both, release, naive),
         notes=() if all(row.estimated for row in rows) else (NEGATIVE,),
     )
-    return settle(answer)
+    return settle(answer, best)
 
 
 def _row(root: Tree, counts: list[int], a: float) -> Row:
