@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
@@ -106,3 +107,11 @@ class BlockShiftOperator:
     def adjoint_squared(self, scores: Floats) -> Floats:
         # entries are high or low, and c^2 = (high + low) c - high low for both
         return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        numbers, own = np.divmod(values[:, np.newaxis], self.shifts.blocks)
+        blocks, shifted = np.divmod(reports, self.shifts.modulus)
+        members = np.zeros(self.shifts.modulus, np.bool_)
+        members[self.shifts.base] = True
+        supported = (own == blocks) & members[(shifted - numbers) % self.shifts.modulus]
+        return np.where(supported, self.high, self.low)

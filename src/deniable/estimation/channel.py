@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from deniable.validate import choice
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 TARGETS = ("users", "population")
 
@@ -71,6 +72,15 @@ class Operator(Protocol):
 
     def adjoint_squared(self, scores: Floats) -> Floats:
         """The same with every entry of C squared (the diagonal of C diag(scores) C^T)."""
+        ...
+
+
+@runtime_checkable
+class Listing(Operator, Protocol):
+    """An operator that can list entries of C: worth it where few values and few reports matter."""
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        """C[value, report], one row a value."""
         ...
 
 

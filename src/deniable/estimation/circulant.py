@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
@@ -49,6 +50,11 @@ class ShiftFamily:
         row = np.zeros(self.modulus)
         row[self.base * self.multipliers[cohort] % self.modulus] = 1.0
         return row
+
+    @cached_property
+    def members(self) -> npt.NDArray[np.bool_]:
+        """Whether y lies in D_j, at j K + y."""
+        return np.concatenate([self.indicator(j) > 0 for j in range(self.cohorts)])
 
     @cached_property
     def power(self) -> Floats:
@@ -138,6 +144,12 @@ class ShiftOperator:
     def adjoint_squared(self, scores: Floats) -> Floats:
         # entries are high or low, and c^2 = (high + low) c - high low for both
         return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        cohorts, shifted = np.divmod(reports, self.family.modulus)
+        places = (shifted - values[:, np.newaxis]) % self.family.modulus
+        places += cohorts * self.family.modulus
+        return np.where(self.family.members[places], self.high, self.low)
 
 
 def kernel_moment(family: ShiftFamily, high: float, low: float) -> Floats:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from deniable.estimation.circulant import ShiftOperator
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class ClassOperator:
         rows = self._by_class(scores)
         extra = self.middle**2 - self.shifts.low**2
         return self.shifts.adjoint_squared(rows.reshape(-1)) + extra * self._own(rows)
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        own, classes = np.divmod(reports, self.shifts.family.cohorts)
+        shifted = self.shifts.entries(values, classes * self.shifts.family.modulus + own)
+        return np.where(values[:, np.newaxis] == own, self.middle, shifted)
 
     def _by_class(self, scores: Floats) -> Floats:
         return np.ascontiguousarray(scores.reshape(-1, self.shifts.family.cohorts).T)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 Numbers = npt.NDArray[Any]  # float64 or int64; whole numbers stay exact
 
 
@@ -42,6 +43,11 @@ class HadamardBlocks:
     def read(self, rows: Numbers) -> Numbers:
         """The numbers at the block and column of each value."""
         return np.ascontiguousarray(rows[:, self._columns].T).reshape(-1)[: self.values]
+
+    def sign_is(self, values: Indices, blocks: Indices, rows: Indices, signs: Indices) -> npt.NDArray[np.bool_]:
+        """Whether a value is of a block and has a sign, 0 for + and 1 for -, in its row; one row a value."""
+        numbers, own = np.divmod(values[:, np.newaxis], self.blocks)
+        return np.asarray((own == blocks) & (np.bitwise_count((self.first + numbers) & rows) % 2 == signs))
 
     def of_block(self, numbers: Numbers) -> Numbers:
         """A number of each block, for all its values."""
@@ -84,6 +90,10 @@ class ParityOperator:
         # entries are high or low, and c^2 = (high + low) c - high low for both
         return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
 
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        blocks, rows = np.divmod(reports, self.matrices.length)
+        return np.where(self.matrices.sign_is(values, blocks, rows, np.zeros_like(rows)), self.high, self.low)
+
 
 @dataclass(frozen=True)
 class SignOperator:
@@ -115,6 +125,11 @@ class SignOperator:
 
     def adjoint_squared(self, scores: Floats) -> Floats:
         return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        places, signs = np.divmod(reports, 2)
+        rows, blocks = np.divmod(places, self.matrices.blocks)
+        return np.where(self.matrices.sign_is(values, blocks, rows + 1, signs), self.high, self.low)
 
 
 def by_row(cells: Numbers, matrices: HadamardBlocks) -> Numbers:

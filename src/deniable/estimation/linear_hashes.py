@@ -164,6 +164,23 @@ class LinearHashes:
         """1/t modulo g for every t, and 0 for 0."""
         return np.array([0, *(pow(factor, -1, self.base) for factor in range(1, self.base))])
 
+    def supported(self, values: Indices, seeds: Indices, hashed: Indices) -> npt.NDArray[np.bool_]:
+        """Whether <a, x> = y for reports (a, y), one row a value x."""
+        vectors = self._leading[seeds] if self.lines else seeds
+        # sums of d products of digits, which floats hold exactly
+        apart = (self._digits(values).T @ self._digits(vectors) - hashed).astype(np.int64)
+        return np.asarray(apart // self.base * self.base == apart)
+
+    def _digits(self, numbers: Indices) -> Floats:
+        powers = self.base ** np.arange(self.digits)[:, np.newaxis]
+        return np.asarray(numbers // powers % self.base, np.float64)
+
+    @cached_property
+    def _leading(self) -> Indices:
+        """The vector of each line, the one with leading digit 1."""
+        first = [np.arange(self.base**digit, 2 * self.base**digit) for digit in range(self.digits)]
+        return np.concatenate(first)
+
     @cached_property
     def by_lines(self) -> LinearHashes:
         """The same hashes with one seed of each line."""
@@ -208,3 +225,7 @@ class HashOperator:
     def adjoint_squared(self, scores: Floats) -> Floats:
         # entries are high or low, and c^2 = (high + low) c - high low for both
         return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        seeds, hashed = np.divmod(reports, self.hashes.base)
+        return np.where(self.hashes.supported(values, seeds, hashed), self.high, self.low)

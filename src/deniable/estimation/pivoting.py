@@ -14,20 +14,30 @@ _CG_ROUNDS = 500
 _PIVOTS = 100
 _PATIENCE = 5
 _SLOPE = 1e-14
+_TOLERANCE = 1e-10
 
 
-def nonnegative(product: Linear, diagonal: Floats, wanted: Floats, free: Mask, start: Floats) -> Floats:
+def nonnegative(
+    product: Linear,
+    diagonal: Floats,
+    wanted: Floats,
+    free: Mask,
+    start: Floats,
+    *,
+    tolerance: float = _TOLERANCE,
+) -> Floats:
     """x >= 0 that maximises wanted x - x product(x)/2, from a guess which entries are free, that is, not zero.
 
     Solve on the free entries; exchange all that break a sign rule (free and negative, or dropped with a
     positive slope); when exchanging all stops helping, exchange the last one only, which must end.
+    `tolerance` is that of each system.
     Reference: Kim and Park 2011, section 3.
     """
     free = free.copy()
     solution = np.where(free, start, 0.0)
     fewest, patience, scale = len(start) + 1, _PATIENCE, max(1.0, float(np.abs(wanted).max()))
     for _ in range(_PIVOTS):
-        solution = _solve_free(product, diagonal, wanted, free, solution)
+        solution = _solve_free(product, diagonal, wanted, free, solution, tolerance)
         slope = wanted - product(solution)
         wrong = np.where(free, solution < 0, slope > _SLOPE * scale)
         broken = int(wrong.sum())
@@ -44,7 +54,9 @@ def nonnegative(product: Linear, diagonal: Floats, wanted: Floats, free: Mask, s
     return np.maximum(solution, 0.0)
 
 
-def _solve_free(product: Linear, diagonal: Floats, wanted: Floats, free: Mask, start: Floats) -> Floats:
+def _solve_free(
+    product: Linear, diagonal: Floats, wanted: Floats, free: Mask, start: Floats, tolerance: float
+) -> Floats:
     """Solve product(x) = wanted on the free entries, preconditioned by the diagonal; the others stay zero."""
     scale = np.where(free, 1 / diagonal, 0.0)
     solution, _ = solve(
@@ -53,6 +65,6 @@ def _solve_free(product: Linear, diagonal: Floats, wanted: Floats, free: Mask, s
         start,
         lambda residual: scale * residual,
         rounds=min(_CG_ROUNDS, int(free.sum()) + 5),
-        tolerance=1e-10,
+        tolerance=tolerance,
     )
     return solution
