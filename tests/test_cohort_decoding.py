@@ -206,6 +206,31 @@ def test_nobody_s_string_is_selected_from_noise() -> None:
     assert estimate.frequencies[:-1].sum() < 0.1
 
 
+def test_the_variance_of_a_candidate_s_cells_is_that_of_its_weights() -> None:
+    # n Var of the estimate from its own cells is C^2/|X|^4 times the sum of X^2 times the variance of each cell
+    m, names = made(16, 8), strings(20)
+    summary = dn.simulate(m, zipf(20, 10_000), candidates=names)
+    design = m.design(DOMAIN.indices(names), complete=False)
+    variances = m.cell_variances(summary)
+    x, cells = dense(design), variances.observed.reshape(-1)
+    norms = (x**2).sum(1)
+    assert np.allclose(variances.around(design, norms, np.zeros(20)), (x**2) @ cells / norms)
+    # a cell with nobody in it but the candidate's own users is as noisy as an empty one
+    assert (variances.around(design, norms, np.ones(20)) == variances.least).all()
+    # and all cells together are as noisy as stated
+    assert cells.mean() == pytest.approx(m.unit() / m.cohorts)
+
+
+def test_a_candidate_beside_a_frequent_unlisted_string_has_a_larger_error() -> None:
+    m, names = made(16, 16, epsilon=4.0), strings(200)
+    other = "not on the list"
+    summary = dn.simulate(m, [30_000, *[350] * 200], seed=2, candidates=[other, *names])
+    table = m.table(DOMAIN.indices([other, *names]))
+    shared = (table[:, 1:] == table[:, :1]).sum(0)
+    errors = m.estimate(summary, "per-candidate", candidates=names).std_error[:-1]
+    assert errors[shared >= 3].mean() > 1.2 * errors[shared == 0].mean()
+
+
 # Errors, by simulation -----------------------------------------------------------------------------
 
 # cohorts, buckets, epsilon, strings listed, strings unlisted, skewed
