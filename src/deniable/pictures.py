@@ -32,12 +32,19 @@ def draw_estimate(
 ) -> Any:
     """The most frequent values as dots with their intervals; see Estimate.plot."""
     if path is not None:
-        check_suffix(path)
+        check_suffix(path)  # before the work
     rows = estimate.top(top, level, simultaneous=simultaneous)
     together = "simultaneous " if simultaneous else ""
     title = f"{estimate.method} from {estimate.n:,} reports, {100 * level:g}% {together}intervals"
-    if path is not None and Path(path).suffix.lower() == ".html":
-        return save_page(interval_chart(rows, title), path)
+    return draw_rows(rows, path, title, ax)
+
+
+def draw_rows(rows: Sequence[Any], path: str | Path | None, title: str, ax: Any = None) -> Any:
+    """Values as dots with their intervals: axes, and a picture or a page if there is a path."""
+    if path is not None:
+        check_suffix(path)
+        if Path(path).suffix.lower() == ".html":
+            return save_page(interval_chart(rows, title), path)
     if ax is None:
         ax = new_figure(8.0, 1.2 + 0.26 * len(rows)).add_subplot()
     _intervals(ax, rows, range(len(rows)), _INK)

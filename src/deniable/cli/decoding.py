@@ -113,8 +113,8 @@ class _Found:
     def promise(self) -> str:
         return (
             f"Present: tested against frequency 0; of the strings called present, at most {100 * self.rate:g}% are "
-            "absent, on average (Benjamini and Hochberg). The level of an interval is that of a string named beforehand; "
-            "of strings that are shown because they stand out, estimates are too large more often than too small."
+            "absent, on average (Benjamini and Hochberg). Intervals are those of strings named beforehand; of strings "
+            "that are shown because they stand out, estimates are too large more often than too small."
         )
 
     def document(self, top: int | None) -> str:

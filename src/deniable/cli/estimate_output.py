@@ -13,7 +13,7 @@ from deniable.cli.errors import CommandError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from deniable.estimate import Estimate, Row
+    from deniable.estimate import Estimate
 
 TABLES = (".csv", ".parquet", ".json")
 
@@ -80,7 +80,7 @@ def draw(files: ExitStack, path: Path, answer: Any, level: float, top: int | Non
     answer.plot(files.enter_context(replacing(path)), level=level, **chosen, **options)
 
 
-def rows_table(title: str, rows: Iterable[Row]) -> Table:
+def rows_table(title: str, rows: Iterable[Any]) -> Table:
     """Rows of values with their intervals, for the screen."""
     from rich.markup import escape
 

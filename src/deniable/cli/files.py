@@ -20,13 +20,14 @@ import pyarrow.parquet
 
 from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.terminal import progress
+from deniable.heavy_hitters.collected import MAGIC as HITTERS_MAGIC
 from deniable.summary import MAGIC
 
-PARQUET, SUMMARY, TEXT = "Parquet", "summary", "text"
+PARQUET, SUMMARY, HITTERS, TEXT = "Parquet", "summary", "summary of heavy hitters", "text"
 BATCH = 2**17  # rows held at a time
 _BUFFER = 2**20
 _PARQUET_MAGIC = b"PAR1"
-_MAGIC_SIZE = max(len(_PARQUET_MAGIC), len(MAGIC))
+_MAGIC_SIZE = max(len(_PARQUET_MAGIC), len(MAGIC), len(HITTERS_MAGIC))
 
 
 @contextmanager
@@ -76,7 +77,8 @@ class _Beginning(io.RawIOBase):
 def kind_of(file: io.BufferedReader) -> str:
     """What the first bytes say the file is."""
     start = file.peek(_MAGIC_SIZE)
-    return PARQUET if start.startswith(_PARQUET_MAGIC) else SUMMARY if start.startswith(MAGIC) else TEXT
+    known = {_PARQUET_MAGIC: PARQUET, MAGIC: SUMMARY, HITTERS_MAGIC: HITTERS}
+    return next((kind for magic, kind in known.items() if start.startswith(magic)), TEXT)
 
 
 @contextmanager

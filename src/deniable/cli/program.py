@@ -11,7 +11,18 @@ from typing import Annotated, TextIO
 import typer
 
 from deniable._version import __version__
-from deniable.cli import answers, asking, collection, comparisons, decoding, demo, releases, specs
+from deniable.cli import (
+    answers,
+    asking,
+    collection,
+    comparisons,
+    decoding,
+    demo,
+    heavy_hitters,
+    papers,
+    releases,
+    specs,
+)
 from deniable.cli.errors import one_line
 
 BROKEN_PIPE, WRONG, INTERRUPTED = 1, 2, 130
@@ -24,11 +35,13 @@ app.command()(collection.privatize)
 app.command()(collection.summarize)
 app.command()(answers.estimate)
 app.command()(decoding.decode)
+app.add_typer(heavy_hitters.app, name="heavy-hitters")
 app.command()(releases.release)
 app.command()(asking.ask)
 app.command("users-needed")(answers.users_needed)
 app.command()(comparisons.compare)
 app.command()(answers.mechanisms)
+app.add_typer(papers.app, name="papers")
 
 
 def _version(wanted: bool) -> None:

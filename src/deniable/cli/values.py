@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,17 +18,30 @@ from deniable.domain import Domain, Indices
 from deniable.domain_open import Open
 from deniable.errors import ValueOutsideDomain, shown
 
+T = TypeVar("T")
+
 _WHOLE = "^-?[0-9]{1,18}$"  # what surely fits 64 bits
 _WHOLE_AS_FLOAT = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")  # "3.0": pandas writes whole numbers with gaps so
 
 
 def index_batches(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Indices]:
     """The indices of all values in a file; an error names the file, the row (from 1, without header) and the value."""
+
+    def indices(batch: Any) -> Indices:
+        return domain.indices(_numbers(batch) if _is_numeric(domain) and _is_text(batch) else batch)
+
+    return converted_batches(file, name, column, domain, indices)
+
+
+def converted_batches(
+    file: io.BufferedReader, name: str, column: str | None, domain: Domain, convert: Callable[[Any], T]
+) -> Iterator[T]:
+    """What becomes of the values in a file, batch by batch; an error names the file, the row and the value."""
     row = 1
     with about(name):
         for batch in _columns(file, name, column, domain):
             try:
-                yield domain.indices(_numbers(batch) if _is_numeric(domain) and _is_text(batch) else batch)
+                yield convert(batch)
             except ValueOutsideDomain as error:
                 place = row + (error.position or 0)
                 raise CommandError(f"value in row {place} must {error.rule}, got {shown(error.value)}") from None

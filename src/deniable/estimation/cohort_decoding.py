@@ -157,6 +157,12 @@ class CohortCells:
         squares = float((self.design.scatter(1 / self._norms) ** 2).sum())
         return _with_rest(found, self.design.cohorts**2 * (variance + strings) * squares)
 
+    def roughly(self) -> Decoded:
+        """Each candidate from its own cells, with the noise of an average cell: quicker, for very many of them."""
+        alone = self._totals / self._norms
+        noise = self.design.cohorts**2 * self._cell_variance(self.cells, 0) / self._norms
+        return Decoded(alone, alone, np.asarray(noise))
+
     def selected(self, report: Callable[[int, int], None] = lambda *_: None) -> Decoded:
         """The candidates that are present, fitted together; the others are 0, though what they have may be much.
 

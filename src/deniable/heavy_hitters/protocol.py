@@ -1,0 +1,292 @@
+"""Heavy hitters over open strings: the document client and server share, and the client's half.
+
+Each user is put into one group, uniformly at random and publicly, and answers one question with the whole epsilon:
+what are the first L bytes of your string? L grows from group to group. The server finds the frequent beginnings of
+the first group, asks the second about what may follow them, and so on until strings end (search.py).
+
+Reference: Bassily, Nissim, Stemmer, Thakurta 2017, "Practical locally private heavy hitters", section 3; Wang, Li,
+Jha 2019, "Locally differentially private heavy hitter identification", for groups of users in place of parts of
+epsilon and for few, long steps.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.columns import entries, is_missing, read
+from deniable.domain import Domain
+from deniable.domain_open import Open
+from deniable.errors import FingerprintMismatch, InvalidArgument, MalformedReport, SpecError, ValueOutsideDomain, shown
+from deniable.estimate import RATE
+from deniable.guarantee import Guarantee
+from deniable.heavy_hitters.collected import HitterReports, HitterSummary, Levels
+from deniable.heavy_hitters.strings import Alphabet, sequence
+from deniable.mechanisms.cohorts import CohortMechanism
+from deniable.mechanisms.registry import from_spec, mechanism
+from deniable.randomness.choices import Choices, rejection_bound, scaled
+from deniable.randomness.keystream import Keystream
+from deniable.reports import Report, Reports
+from deniable.spec import Spec
+from deniable.validate import choice, whole
+
+if TYPE_CHECKING:
+    from deniable.heavy_hitters.findings import Findings
+
+FORMAT = 1
+MAX_BYTES, MAX_LEVELS = 255, 64
+BUDGET = 2**21  # candidates of a level
+COHORTS, FITTED = 512, 256  # of a level's mechanism, unless given: hash functions, and strings fitted together
+_MEMBERS = {"alphabet", "deniable", "heavy_hitters", "levels", "max_bytes"}
+_RULE = "be text"
+
+
+@dataclass(frozen=True, eq=False)
+class HeavyHitters:
+    """What client and server agree on: a mechanism for each length of beginnings. Made by `HeavyHitters.new`.
+
+    Guarantee: the largest ratio of any level; which level a user answers says nothing about their value.
+
+    >>> hh = HeavyHitters.new(epsilon=4.0, alphabet="abcdefghijklmnopqrstuvwxyz", max_bytes=9)
+    >>> hh.lengths
+    (4, 7, 10)
+    """
+
+    levels: tuple[CohortMechanism, ...]
+    max_bytes: int
+    alphabet: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(self.levels))
+        whole(1, MAX_LEVELS, levels=len(self.levels))
+        whole(1, MAX_BYTES, max_bytes=self.max_bytes)
+        Alphabet(self.alphabet)
+        for level in self.levels:
+            if not isinstance(level, CohortMechanism) or not isinstance(level.domain, Open):
+                raise InvalidArgument("mechanism", "be one for open strings, such as orr", level)
+        if list(self.lengths) != sorted(set(self.lengths)) or self.lengths[-1] != self.max_bytes + 1:
+            rule = f"grow and end with {self.max_bytes + 1}, one more than max_bytes"
+            raise InvalidArgument("lengths", rule, list(self.lengths))
+        if len({level.empty_payloads(1).shape for level in self.levels}) > 1:
+            raise InvalidArgument("levels", "have reports of one size", [level.name for level in self.levels])
+
+    @staticmethod
+    def new(
+        *,
+        epsilon: float,
+        max_bytes: int = 12,
+        mechanism: str = "orr",
+        alphabet: str | None = None,
+        lengths: Iterable[int] | None = None,
+        key: str = "",
+        **parameters: Any,
+    ) -> HeavyHitters:
+        """A protocol for strings of up to `max_bytes` bytes; longer ones take part with their beginning.
+
+        `alphabet` are the characters that are looked for, by default all but control characters; the fewer, the
+        longer the steps and the smaller the errors. `lengths` are those of the beginnings asked for. All other
+        parameters are the mechanism's.
+        """
+        max_bytes = whole(1, MAX_BYTES, max_bytes=max_bytes)
+        chosen = Alphabet(alphabet).default_lengths(max_bytes, BUDGET) if lengths is None else tuple(lengths)
+        for length in chosen:
+            whole(1, MAX_BYTES + 1, lengths=length)
+        sizes = {"cohorts": COHORTS, "candidates": FITTED} | parameters
+        return HeavyHitters(
+            tuple(_level(mechanism, epsilon, length, key, number, sizes) for number, length in enumerate(chosen)),
+            max_bytes,
+            alphabet,
+        )
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """How many bytes each level asks for."""
+        return tuple(level.domain.max_bytes for level in self.levels)  # type: ignore[attr-defined]
+
+    @property
+    def epsilon(self) -> float:
+        """The largest epsilon of the levels: that of a user."""
+        return max(level.epsilon for level in self.levels)
+
+    def guarantee(self) -> Guarantee:
+        """The exact privacy guarantee: that of the level with the largest ratio."""
+        return max((level.guarantee() for level in self.levels), key=lambda guarantee: guarantee.ratio)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain data."""
+        return {
+            "deniable": FORMAT,
+            "heavy_hitters": 1,
+            "max_bytes": self.max_bytes,
+            "alphabet": self.alphabet,
+            "levels": [level.spec.to_dict() for level in self.levels],
+        }
+
+    def to_json(self) -> str:
+        """Canonical JSON: the same bytes in every language."""
+        import rfc8785
+
+        return rfc8785.dumps(self.to_dict()).decode()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HeavyHitters) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    @staticmethod
+    def from_json(text: str | bytes) -> HeavyHitters:
+        """Read the document; every level's thresholds are derived again and must agree."""
+        try:
+            document = json.loads(text)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise SpecError(f"heavy-hitter spec is not JSON: {error}") from None
+        if not isinstance(document, dict) or document.get("heavy_hitters") != 1:
+            raise SpecError(f'a heavy-hitter spec must have the member "heavy_hitters": 1, got {shown(document)}')
+        if unknown := sorted(document.keys() ^ _MEMBERS):
+            raise SpecError(f"heavy-hitter spec has a missing or unknown member: {', '.join(map(str, unknown))}")
+        if document["deniable"] != FORMAT or not isinstance(document["levels"], list):
+            raise SpecError("heavy-hitter spec has an unknown layout")
+        levels: list[Any] = [from_spec(Spec.from_dict(level)) for level in document["levels"]]
+        return HeavyHitters(tuple(levels), document["max_bytes"], document["alphabet"])
+
+    def privatize_one(self, value: object) -> tuple[int, Report]:
+        """The level and the report of one person, in plain Python: what a device runs."""
+        (whole_sequence,) = self._sequences([value])
+        keystream = Keystream.fresh()
+        chosen = Choices(keystream.stream(0).words(1).tolist(), keystream.overflow(0)).below(len(self.levels))
+        return chosen, self.levels[chosen].privatize_one(whole_sequence[: self.lengths[chosen]])
+
+    def privatize(self, values: Any, *, seed: int | None = None) -> HitterReports:
+        """Reports of a batch of strings, one per person, with fresh secure randomness.
+
+        Two calls on one person's value compose: their epsilons add up. With a seed the reports repeat, are marked
+        simulated and protect nobody.
+        """
+        keystream = Keystream.fresh() if seed is None else Keystream.seeded(seed)
+        return self.reports_of(values, keystream)
+
+    def reports_of(self, values: Any, keystream: Keystream) -> HitterReports:
+        """The reports of these values from this keystream: a word each for the level, then a key for each level."""
+        sequences = self._sequences(entries(read(values)))
+        stream = keystream.stream(0)
+        levels = _uniform_levels(len(self.levels), stream.words(len(sequences)), keystream)
+        data = self.levels[0].empty_payloads(len(sequences))
+        for number, level in enumerate(self.levels):
+            own = Keystream(stream.words(4).astype("<u8").tobytes(), keystream.simulated)
+            places = np.flatnonzero(levels == number)
+            if len(places):
+                beginnings = [sequences[place][: self.lengths[number]] for place in places]
+                data[places] = level.payloads(level.domain.indices(beginnings), own)
+        return HitterReports(levels, Reports(data, self.fingerprint, keystream.simulated))
+
+    def _sequences(self, values: list[Any]) -> list[bytes]:
+        found: dict[Any, bytes] = {}
+        for position, value in enumerate(values):
+            if not is_missing(value) and type(value) in (str, bytes) and value in found:
+                continue
+            try:
+                data = value.encode() if isinstance(value, str) else value.decode().encode()
+            except (AttributeError, UnicodeError):
+                raise ValueOutsideDomain(value, _RULE, position) from None
+            found[value] = sequence(data, self.max_bytes)
+        return [found[value] for value in values]
+
+    def summarize(self, reports: HitterReports | Iterable[tuple[int, Report]]) -> HitterSummary:
+        """Count reports: a batch, or pairs of a level and a report."""
+        if not isinstance(reports, HitterReports):
+            return self._summarize_pairs(list(reports))
+        if reports.reports.fingerprint != self.fingerprint:
+            raise FingerprintMismatch("a batch of reports", self.fingerprint, reports.reports.fingerprint)
+        if len(reports) and (reports.levels.min() < 0 or reports.levels.max() >= len(self.levels)):
+            raise MalformedReport(f"a level must lie from 0 to {len(self.levels) - 1}, got {reports.levels.max()}")
+        parts = []
+        for number, level in enumerate(self.levels):
+            data = reports.reports.data[reports.levels == number]
+            parts.append(level.summarize(Reports(data, level.fingerprint, reports.reports.simulated)))
+        return HitterSummary(tuple(parts), self.fingerprint)
+
+    def _summarize_pairs(self, pairs: list[tuple[int, Report]]) -> HitterSummary:
+        by_level: list[list[Report]] = [[] for _ in self.levels]
+        for pair in pairs:
+            if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[1], Report):
+                raise MalformedReport(f"reports must be a batch, or pairs of a level and a report, got {shown(pair)}")
+            by_level[whole(0, len(self.levels) - 1, level=pair[0])].append(pair[1])
+        parts = (level.summarize(own) if own else level.empty_summary() for level, own in self._zipped(by_level))
+        return HitterSummary(tuple(parts), self.fingerprint)
+
+    def _zipped(self, others: list[Any]) -> Iterable[tuple[CohortMechanism, Any]]:
+        return zip(self.levels, others, strict=True)
+
+    def empty_summary(self) -> HitterSummary:
+        """The summary of no reports: adding it changes nothing."""
+        return HitterSummary(tuple(level.empty_summary() for level in self.levels), self.fingerprint)
+
+    def simulate(self, counts: Mapping[str, int], seed: int = 0) -> HitterSummary:
+        """The summary of users with these strings, so many each, drawn from its exact distribution."""
+        from deniable.heavy_hitters.simulation import simulated
+
+        return simulated(self, counts, seed)
+
+    def find(
+        self,
+        summary: HitterSummary | HitterReports,
+        *,
+        rate: float = RATE,
+        target: str = "users",
+        budget: int = BUDGET,
+        alphabet: str | None = None,
+        progress: Callable[[str, float], None] | None = None,
+    ) -> Findings:
+        """The frequent strings, each with an interval, and what may have been missed.
+
+        A share of at most `rate` of them is absent, on average. `budget` is the number of candidates of a level,
+        above all a matter of time. `progress` hears what is being done and which share of the work is behind it.
+        """
+        from deniable.heavy_hitters.search import find
+
+        if isinstance(summary, HitterReports):
+            summary = self.summarize(summary)
+        if not isinstance(summary, HitterSummary):
+            raise InvalidArgument("summary", "be a HitterSummary, or HitterReports", summary)
+        if summary.fingerprint != self.fingerprint:
+            raise FingerprintMismatch("a summary", self.fingerprint, summary.fingerprint)
+        choice(("users", "population"), target=target)
+        sought = Alphabet(self.alphabet if alphabet is None else alphabet)
+        return find(self, summary, sought, rate, target, whole(1, 2**26, budget=budget), progress)
+
+
+def _level(
+    name: str, epsilon: float, length: int, key: str, number: int, parameters: Mapping[str, Any]
+) -> CohortMechanism:
+    # hash functions of its own, so that strings which share cells at one level do not at the next
+    seed = int(parameters.get("seed", 0)) * MAX_LEVELS + number
+    domain = Domain.open(max_bytes=length, key=key)
+    made = mechanism(name, domain=domain, epsilon=epsilon, **{**parameters, "seed": seed})
+    if not isinstance(made, CohortMechanism):
+        raise InvalidArgument("mechanism", "be one for open strings, such as orr", name)
+    return made
+
+
+def _uniform_levels(count: int, words: Any, keystream: Keystream) -> Levels:
+    """A level for each word, as Choices.below draws it: the high half of word * count, unless the low half is small."""
+    low, high = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)
+    factor = np.uint64(count)
+    drawn = (high * factor + (low * factor >> np.uint64(32))) >> np.uint64(32)
+    for place in np.flatnonzero(words * factor < np.uint64(rejection_bound(count))).tolist():
+        for word in keystream.overflow(place):
+            drawn[place], rest = scaled(word, count)
+            if rest >= rejection_bound(count):
+                break
+    return np.asarray(drawn, np.uint16)

@@ -1,0 +1,43 @@
+"""Summaries of many simulated users, without making their reports one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.errors import InvalidArgument
+from deniable.heavy_hitters.collected import HitterSummary
+from deniable.randomness.simulated import generator
+from deniable.summary import Summary
+from deniable.validate import whole
+
+if TYPE_CHECKING:
+    from deniable.heavy_hitters.protocol import HeavyHitters
+
+MAX_USERS = 2**53
+
+
+def simulated(protocol: HeavyHitters, counts: Mapping[str, int], seed: int) -> HitterSummary:
+    """The summaries of all levels: users spread over them by multinomials, reports drawn from their exact law."""
+    if not isinstance(counts, Mapping) or not counts:
+        raise InvalidArgument("counts", "say how many users have each string: {string: count}", counts)
+    numbers = np.array([whole(0, MAX_USERS, count=count) for count in counts.values()], np.int64)
+    if sum(numbers.tolist()) > MAX_USERS:
+        raise InvalidArgument("counts", f"add up to at most {MAX_USERS}", sum(numbers.tolist()))
+    source = generator(seed)
+    sequences = protocol._sequences(list(counts))
+    size = len(protocol.levels)
+    split = source.multinomial(numbers, np.full(size, 1 / size))
+    parts = []
+    for number, level in enumerate(protocol.levels):
+        users: Counter[bytes] = Counter()
+        for one, count in zip(sequences, split[:, number].tolist(), strict=True):
+            users[one[: protocol.lengths[number]]] += count
+        digests = level.domain.indices(list(users))
+        own = np.array(list(users.values()), np.int64)
+        drawn = level.simulated_among(digests, own, source)
+        parts.append(Summary(drawn, int(own.sum()), level.fingerprint, simulated=True))
+    return HitterSummary(tuple(parts), protocol.fingerprint)

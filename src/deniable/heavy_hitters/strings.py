@@ -1,0 +1,155 @@
+"""Strings as sequences of bytes with an end, their beginnings, and how a beginning can go on.
+
+A string is the bytes of its UTF-8 and one more, END. One of more than `max_bytes` bytes is cut to as many whole
+characters as fit, and has CUT in place of END. Neither byte occurs in UTF-8. So every sequence is a word of a code
+in which no word begins another, and a beginning that has its last byte is the string itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from deniable.domain import check_text
+from deniable.errors import InvalidArgument
+
+END, CUT = 0xFF, 0xFE
+LONGEST_CHARACTER = 4
+_SURVIVORS = 48  # beginnings of each level that the default lengths leave room for
+_FIRST = [*range(0x20, 0x7F), *range(0xC2, 0xF5)]  # bytes that begin a character; control characters left out
+_SECOND = {0xE0: range(0xA0, 0xC0), 0xED: range(0x80, 0xA0), 0xF0: range(0x90, 0xC0), 0xF4: range(0x80, 0x90)}
+
+
+def sequence(data: bytes, max_bytes: int) -> bytes:
+    """The bytes of a string and its last one: END, or CUT if it was too long."""
+    if len(data) <= max_bytes:
+        return data + bytes([END])
+    stop = max_bytes
+    while data[stop] & 0xC0 == 0x80:  # in the middle of a character
+        stop -= 1
+    return data[:stop] + bytes([CUT])
+
+
+def is_whole(beginning: bytes) -> bool:
+    """Whether the beginning has its last byte."""
+    return beginning[-1] >= CUT
+
+
+def pending(beginning: bytes) -> bytes:
+    """The bytes of a last character that is not whole yet."""
+    for count in range(1, min(LONGEST_CHARACTER, len(beginning) + 1)):
+        byte = beginning[-count]
+        if byte >= 0xC0:
+            return beginning[-count:] if count < _size(byte) else b""
+        if byte < 0x80:
+            break
+    return b""
+
+
+def _size(first: int) -> int:
+    """How many bytes a character has that begins with this one."""
+    return 1 if first < 0x80 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The characters that are looked for: these, or all but control characters."""
+
+    characters: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.characters is not None:
+            check_text("alphabet", self.characters)
+            if not self.characters:
+                raise InvalidArgument("alphabet", "not be empty", self.characters)
+
+    @cached_property
+    def _following(self) -> dict[bytes, list[int]] | None:
+        if self.characters is None:
+            return None
+        found: dict[bytes, set[int]] = defaultdict(set)
+        for character in self.characters:
+            data = character.encode()
+            for place in range(len(data)):
+                found[data[:place]].add(data[place])
+        return {start: sorted(following) for start, following in found.items()}
+
+    def following(self, unfinished: bytes) -> Any:
+        """The bytes that may come after those of an unfinished character, or after a whole one."""
+        if self._following is not None:
+            return self._following.get(unfinished, [])
+        if not unfinished:
+            return _FIRST
+        return _SECOND.get(unfinished[0], range(0x80, 0xC0)) if len(unfinished) == 1 else range(0x80, 0xC0)
+
+    def alike(self, unfinished: bytes) -> bytes:
+        """An unfinished character that goes on in the same ways: what counts is how it began, unless few are known."""
+        return unfinished if self._following is not None else unfinished[:1] + b"\x80" * (len(unfinished) - 1)
+
+    def extensions(self, length: int, unfinished: bytes, to: int, max_bytes: int) -> tuple[list[bytes], list[bytes]]:
+        """What may come after `length` bytes, up to `to` bytes: what ends there, and what goes on."""
+        return _extensions(self, length, unfinished, to, max_bytes)
+
+    def count(self, length: int, to: int, max_bytes: int, unfinished: bytes = b"") -> int:
+        """How many extensions there are."""
+        return _count(self, length, to, max_bytes, unfinished)
+
+    def default_lengths(self, max_bytes: int, budget: int) -> tuple[int, ...]:
+        """As few lengths as the budget of candidates allows: each costs users, candidates only cost time."""
+        lengths = [self._furthest(0, max_bytes, budget)]
+        while lengths[-1] <= max_bytes:
+            lengths.append(self._furthest(lengths[-1], max_bytes, budget // _SURVIVORS))
+        return tuple(lengths)
+
+    def _furthest(self, length: int, max_bytes: int, room: int) -> int:
+        """How many bytes there may be after a step whose extensions fit, at least one more."""
+        to = length + 1
+        while to <= max_bytes and self.count(length, to + 1, max_bytes) <= room:
+            to += 1
+        return to
+
+
+def _walk(alphabet: Alphabet, length: int, unfinished: bytes, to: int, max_bytes: int, grow: Callable[..., Any]) -> Any:
+    """The endings, and what goes on by the unfinished character; `grow` adds a byte to what there is of a state."""
+    ended: Any = grow(None, None)
+    states = {unfinished: grow(None, b"")}
+    for place in range(length, to):
+        following: dict[bytes, Any] = {}
+        for state, there in states.items():
+            if not state and place <= max_bytes:
+                ended = ended + grow(there, bytes([END]))
+                if place > max_bytes - LONGEST_CHARACTER:
+                    ended = ended + grow(there, bytes([CUT]))
+            if place < max_bytes:
+                for byte in alphabet.following(state):
+                    after = state + bytes([byte])
+                    after = b"" if len(after) == _size(after[0]) else alphabet.alike(after)
+                    grown = grow(there, bytes([byte]))
+                    following[after] = following[after] + grown if after in following else grown
+        states = following
+    return ended, list(states.values())
+
+
+@lru_cache(maxsize=64)
+def _extensions(
+    alphabet: Alphabet, length: int, unfinished: bytes, to: int, max_bytes: int
+) -> tuple[list[bytes], list[bytes]]:
+    def grow(there: list[bytes] | None, more: bytes | None) -> list[bytes]:
+        if there is None:
+            return [] if more is None else [b""]
+        return [text + more for text in there]  # type: ignore[operator]
+
+    ended, going = _walk(alphabet, length, unfinished, to, max_bytes, grow)
+    return ended, [text for part in going for text in part]
+
+
+@lru_cache(maxsize=4096)
+def _count(alphabet: Alphabet, length: int, to: int, max_bytes: int, unfinished: bytes) -> int:
+    def grow(there: int | None, more: bytes | None) -> int:
+        return (0 if more is None else 1) if there is None else there
+
+    ended, going = _walk(alphabet, length, unfinished, to, max_bytes, grow)
+    return int(ended + sum(going))
