@@ -174,7 +174,7 @@ def _of_group(
         upper, lower = suffix_sums(here, over, noise), suffix_sums(under, here, noise)
         pairs = []
         for j in chosen:
-            # E of S_0 and S_1; (x - v)^2 = 1[x <= v - 1] - 1[x <= v] + 1 up to terms of other t, which are exact
+            # at all neighbours x is v - 1, v or v + 1: x - v = 1 - 1[x <= v] - 1[x <= v - 1], and its square has a plus
             s_0, s_1 = upper[j], lower[under + j]
             pairs.append(Pair(1 - s_0 - s_1, 1 - s_0 + s_1))
         return pairs
