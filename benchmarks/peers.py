@@ -184,6 +184,30 @@ def pure_ldp_hr_decode(arrays: Arrays, k: int, epsilon: float) -> Job:
     return lambda: server._update_estimates()
 
 
+def pure_ldp_sketch_privatize(arrays: Arrays, cohorts: int, buckets: int, epsilon: float, hadamard: bool) -> Job:
+    from pure_ldp.frequency_oracles.apple_cms import CMSClient, CMSServer
+
+    functions = CMSServer(epsilon, cohorts, buckets, is_hadamard=hadamard).get_hash_funcs()
+    client = CMSClient(epsilon, functions, buckets, is_hadamard=hadamard)
+    values = arrays["values"].tolist()
+    return lambda: [client.privatise(value) for value in values]
+
+
+def pure_ldp_sketch_aggregate(arrays: Arrays, cohorts: int, buckets: int, epsilon: float, hadamard: bool) -> Job:
+    from pure_ldp.frequency_oracles.apple_cms import CMSClient, CMSServer
+
+    server = CMSServer(epsilon, cohorts, buckets, is_hadamard=hadamard)
+    client = CMSClient(epsilon, server.get_hash_funcs(), buckets, is_hadamard=hadamard)
+    reports = [client.privatise(value) for value in arrays["values"].tolist()]
+
+    def work() -> None:
+        server.reset()
+        for report in reports:
+            server.aggregate(report)
+
+    return work
+
+
 def pure_ldp_simplex(arrays: Arrays) -> Job:
     from pure_ldp.core.prob_simplex import project_probability_simplex
 
@@ -213,6 +237,8 @@ JOBS: dict[str, dict[str, Work]] = {
     "olh aggregate": {"pure-ldp": pure_ldp_olh_aggregate, "multi-freq-ldpy": multi_freq_olh_aggregate},
     "hr privatize": {"pure-ldp": pure_ldp_hr_privatize},
     "hr decode": {"pure-ldp": pure_ldp_hr_decode},
+    "sketch privatize": {"pure-ldp": pure_ldp_sketch_privatize},
+    "sketch aggregate": {"pure-ldp": pure_ldp_sketch_aggregate},
     "simplex projection": {"pure-ldp": pure_ldp_simplex},
     "discrete laplace": {"opendp": opendp_discrete_laplace},
 }

@@ -71,7 +71,8 @@ class BloomReports(Server):
             part = data[start : start + batch]
             cohorts = part[:, 0].astype(np.uint16)  # there are 2^16 at most, and these are sorted by their digits
             ends = np.cumsum(np.bincount(cohorts, minlength=self.cohorts))
-            count_filters(part[np.argsort(cohorts, kind="stable"), 1:], ends, self.by_cohort(counts))
+            rows = np.take(np.ascontiguousarray(part[:, 1:]), np.argsort(cohorts, kind="stable"), axis=0)
+            count_filters(rows, ends, self.by_cohort(counts))
 
     def all_payloads(self) -> Iterable[tuple[int, ...]]:
         return (self.row(cohort, bits) for cohort in range(self.cohorts) for bits in range(2**self.buckets))
