@@ -293,6 +293,13 @@ def test_too_few_cohorts_for_the_candidates_are_refused() -> None:
         dn.mechanism("orr", domain=dn.Domain.open(), epsilon=1.0, cohorts=2, buckets=8)
 
 
+def test_more_candidates_than_any_design_can_have_are_refused() -> None:
+    with pytest.raises(dn.InvalidArgument, match="candidates must be fewer: no design has that many equations"):
+        dn.mechanism("orr", domain=dn.Domain.open(), epsilon=1.0, candidates=10**9)
+    with pytest.raises(dn.InvalidArgument, match="candidates must be fewer for cohorts=4: no design"):
+        dn.mechanism("orr", domain=dn.Domain.open(), epsilon=1.0, candidates=10**9, cohorts=4)
+
+
 def test_mechanisms_for_closed_domains_refuse_open_ones() -> None:
     for name in dn.mechanisms():
         if name == "design" or registered(name)[0].open_domains:

@@ -137,8 +137,8 @@ def sizes(
     given = {"cohorts": cohorts, "buckets": buckets}
     found = min(ranked(kind, bound, values, hashes, **given, permuted=permuted), default=None)
     if found is None:
-        fixed = f"cohorts={cohorts}" if buckets is None else f"buckets={buckets}"
-        raise InvalidArgument("candidates", f"be fewer for {fixed}: no design has that many equations", values)
+        fixed = "".join(f" for {name}={number}" for name, number in given.items() if number is not None)
+        raise InvalidArgument("candidates", f"be fewer{fixed}: no design has that many equations", values)
     return found.cohorts, found.buckets
 
 
