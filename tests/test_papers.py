@@ -225,9 +225,9 @@ def test_few_seeds_decide_less_than_many() -> None:
 
 def test_keys_depend_on_the_paper_s_own_modules_that_a_measure_uses() -> None:
     from deniable.papers.cache import _sources
-    from deniable.papers.randomized_response_mle.comparison import synthetic
+    from deniable.papers.randomized_response_mle.comparison import by_users
 
-    names = [Path(path).name for path in _sources(synthetic.__module__)]
+    names = [Path(path).name for path in _sources(by_users.__module__)]
     assert names == ["columns.py", "comparison.py"]
 
 

@@ -21,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 VALID = {"mle": "MLE*", "projected": "InvP", "normalized": "InvN"}  # our names of methods, and the paper's
 ALL = {"unbiased": "Inv", **VALID}
 MLE, INV_P, INV_N = VALID.values()
+USERS = (10**2, 10**3, 10**4, 10**5, 10**6)
+EPSILONS = tuple(float(each) for each in range(1, 11))
 
 
 def zipf(k: int, skew: float) -> Floats:
@@ -30,10 +32,17 @@ def zipf(k: int, skew: float) -> Floats:
     return frequencies
 
 
-def synthetic(seed: int, k: int, epsilon: float, n: int, skew: float) -> list[dict[str, Any]]:
-    """Figures 1, 2 and 5 to 10: users drawn from a Zipf distribution, compared with their own histogram."""
+def by_users(seed: int, k: int, epsilon: float, skew: float) -> list[dict[str, Any]]:
+    """Figures 1 and 5 to 10: users drawn from a Zipf distribution, compared with their own histogram."""
     source = generator(seed)
-    return _scores(source, k, epsilon, source.multinomial(n, zipf(k, skew)))
+    return [{"n": n, **row} for n in USERS for row in _scores(source, k, epsilon, source.multinomial(n, zipf(k, skew)))]
+
+
+def by_epsilon(seed: int, k: int, n: int, skew: float) -> list[dict[str, Any]]:
+    """Figure 2: the same for many epsilon, with the same users."""
+    source = generator(seed)
+    users = source.multinomial(n, zipf(k, skew))
+    return [{"epsilon": epsilon, **row} for epsilon in EPSILONS for row in _scores(source, k, epsilon, users)]
 
 
 def real(seed: int, dataset: str, epsilon: float) -> list[dict[str, Any]]:
@@ -49,7 +58,7 @@ def four_errors(seed: int, k: int, epsilon: float, n: int, skew: float) -> list[
     server, summary = _reports(source, k, epsilon, users)
     truth = users / n
     return [
-        {"method": name, "error": float(((_frequencies(server, summary, method) - truth) ** 2).sum())}
+        {"method": name, "total": float(((_frequencies(server, summary, method) - truth) ** 2).sum())}
         for method, name in ALL.items()
     ]
 

@@ -19,6 +19,9 @@ Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 ONE, SEVERAL = "one below q", "several below q"
+RUNNING, EXACT = "running sum", "exact integers"
+PRINTED, SQUARED = "over p - q", "over (p - q)^2"
+SURE = 4.5  # standard errors
 _TRIES = 2000
 
 
@@ -46,8 +49,8 @@ def totals(seed: int, k: int, epsilon: float, n: int, skew: float) -> list[dict[
     channel = server.pure_channel()
     assert channel is not None
     return [
-        {"sum": "running", "off": abs(1 - _total_by_running_sum(summary.counts / n, channel))},
-        {"sum": "exact integers", "off": abs(1 - math.fsum(ours))},
+        {"sum": RUNNING, "off": abs(1 - _total_by_running_sum(summary.counts / n, channel))},
+        {"sum": EXACT, "off": abs(1 - math.fsum(ours))},
     ]
 
 
@@ -118,8 +121,10 @@ def negative(seed: int, k: int, epsilon: float, n: int, draws: int) -> list[dict
     expected = n * channel.q
     # the count of a value nobody has is Binomial(n, q): negative where it is below n q
     exactly = float(binom.cdf(math.ceil(expected) - 1, n, float(channel.q)))
-    both = {"expected": float(expected), "trials": empty * draws}
-    return [{"kind": "counted", "share": below / (empty * draws), **both}, {"kind": "exact", "share": exactly, **both}]
+    trials = empty * draws
+    allowed = SURE * math.sqrt(exactly * (1 - exactly) / trials) + 2 / trials
+    both = {"expected": float(expected), "exact": exactly, "allowed": allowed}
+    return [{"kind": "counted", "share": below / trials, **both}, {"kind": "exact", "share": exactly, **both}]
 
 
 def variances(seed: int, k: int, epsilon: float, n: int, frequency: float, draws: int) -> list[dict[str, Any]]:
@@ -140,6 +145,6 @@ def variances(seed: int, k: int, epsilon: float, n: int, frequency: float, draws
     printed = squared * float(channel.gain)
     measured = float(found.var(ddof=1))
     return [
-        {"formula": "divided by p - q (printed)", "ratio": measured / printed},
-        {"formula": "divided by (p - q)^2", "ratio": measured / squared},
+        {"formula": PRINTED, "ratio": measured / printed},
+        {"formula": SQUARED, "ratio": measured / squared},
     ]

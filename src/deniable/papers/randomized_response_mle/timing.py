@@ -14,7 +14,7 @@ from deniable.estimation.simplex import projected
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.experiment import FAILS, HOLDS, IN_PART, Verdict
 from deniable.papers.judging import NOTHING
-from deniable.papers.randomized_response_mle.comparison import zipf
+from deniable.papers.randomized_response_mle.comparison import MLE, zipf
 from deniable.papers.randomized_response_mle.iterations import updated
 from deniable.papers.rows import Rows
 from deniable.randomness.simulated import generator
@@ -38,7 +38,7 @@ def seconds(seed: int, k: int, epsilon: float, n: int, repeats: int) -> list[dic
         "Inv": lambda: unbiased(counts, n, channel),
         "InvN": lambda: normalized(counts, n, channel),
         "InvP": lambda: projected(counts, n, channel),
-        "MLE*": lambda: most_likely(counts, channel),
+        MLE: lambda: most_likely(counts, channel),
         ITERATED: lambda: updated(start, shares, operator, _TIMED_ITERATIONS),
     }
     scale = {ITERATED: ITERATIONS / _TIMED_ITERATIONS}
@@ -58,7 +58,21 @@ def _shortest(work: Callable[[], Any], repeats: int) -> float:
     return min(times)
 
 
-def near_linear(*methods: str, largest: float = 1.3) -> Callable[[Rows], Verdict]:
+def far_faster(rows: Rows) -> Verdict:
+    """That MLE* takes less than a tenth of the time of the iterations, for every number of values."""
+    factors = {}
+    for key, group in rows.groups("k"):
+        exact, iterated = (group.where(method=name).column("milliseconds").min() for name in (MLE, ITERATED))
+        factors[key["k"]] = float(iterated / exact)
+    if not factors:
+        return NOTHING
+    good = sum(factor >= 10 for factor in factors.values())
+    kind = HOLDS if good == len(factors) else IN_PART if good else FAILS
+    text = ", ".join(f"{factor:,.0f} times at K = {k:,}" for k, factor in factors.items())
+    return Verdict(kind, f"{ITERATED} take {text} as long", "one machine, shortest times")
+
+
+def near_linear(*methods: str, largest: float = 1.5) -> Callable[[Rows], Verdict]:
     """That times grow little faster than the number of values: the exponent over the last hundredfold of them."""
 
     def judge(rows: Rows) -> Verdict:
@@ -75,7 +89,9 @@ def near_linear(*methods: str, largest: float = 1.3) -> Callable[[Rows], Verdict
         kind = HOLDS if good == len(methods) else IN_PART if good else FAILS
         text = ", ".join(f"{name} K^{exponent:.2f}" for name, exponent in exponents.items())
         return Verdict(
-            kind, f"time grows as {text}", f"one machine, shortest times; at most K^{largest} is near linear"
+            kind,
+            f"time grows as {text}",
+            f"one machine, shortest times; up to K^{largest} is read as near linear, caches being what they are",
         )
 
     return judge
