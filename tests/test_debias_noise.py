@@ -108,7 +108,7 @@ def test_what_is_decided_is_within_the_distribution_and_the_rest_is_undecided() 
 
 
 @pytest.mark.twin
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 40.0])
+@pytest.mark.parametrize("epsilon", [1e-9, 0.01, 1.0, 8.0, 40.0])
 def test_the_kernel_agrees_with_its_twin(epsilon: float, rng: np.random.Generator) -> None:
     source = sampler(ratio_of_neighbours(epsilon, 1))
     thresholds = source.thresholds()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,9 +11,8 @@ from deniable.kernels import compiled
 
 Words = npt.NDArray[np.uint64]
 
-_HALF = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
-_ONE = np.uint64(1)
+_ONE = np.int64(1)
+_SWAP = 0 if sys.byteorder == "little" else 1  # where the low half of a word is
 
 
 @compiled
@@ -22,20 +23,18 @@ def draw_noise(words: Words, thresholds: Words, undecided: npt.NDArray[np.bool_]
     threshold or the last coin is true. No branch depends on what was drawn.
     """
     count = 0
-    stride = thresholds.shape[0] // 2
-    sign = np.uint64(2 * stride - 2)
-    below = (_ONE << sign) - _ONE
+    halves, limits = words.view(np.uint32), thresholds.astype(np.uint32)  # in 32 bits, many are compared at once
+    coins = limits.shape[0]
+    places = _ONE << np.arange(coins)
+    sign = coins - 2
     for i in range(out.shape[0]):
-        number = np.uint64(0)
-        tie = False
-        for j in range(stride):
-            word = words[i * stride + j]
-            low, high = word & _LOW, word >> _HALF
-            tie |= (low == thresholds[2 * j]) | (high == thresholds[2 * j + 1])
-            pair = np.uint64(low < thresholds[2 * j]) | (np.uint64(high < thresholds[2 * j + 1]) << _ONE)
-            number |= pair << np.uint64(2 * j)
-        again = tie | ((number >> (sign + _ONE)) != np.uint64(0))
+        number, ties = np.int64(0), np.int64(0)
+        for j in range(coins):
+            half = halves[i * coins + (j ^ _SWAP)]
+            number |= places[j] & -np.int64(half < limits[j])
+            ties |= -np.int64(half == limits[j])
+        again = (ties | number >> (sign + 1)) != 0
         undecided[i] = again
         count += again
-        out[i] = np.int64(number & below) ^ -np.int64((number >> sign) & _ONE)
+        out[i] = (number & (places[sign] - 1)) ^ -(number >> sign & 1)
     return count
