@@ -15,6 +15,7 @@ from deniable.pictures import new_figure
 
 _WIDTH, _HEIGHT, _DPI = 4.2, 3.1, 90
 _COLUMNS, _WIDEST = 3, 5
+_DECADES = 1e3  # from this ratio on, a logarithmic axis needs no ticks within its decades
 _COLOURS = ("#1f4e79", "#c2410c", "#15803d", "#7e22ce", "#b45309", "#0e7490", "#be185d", "#4d7c0f", "#475569")
 
 
@@ -22,7 +23,8 @@ def png(experiment: Experiment, picture: Picture, rows: Rows) -> bytes:
     """One picture of an experiment as PNG; the same rows give the same bytes."""
     figure = draw(picture, rows, experiment.title)
     out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=_DPI, bbox_inches="tight", metadata={"Software": None})
+    box = "tight" if isinstance(picture, Table) else None  # panels fill their figure already, and it costs a drawing
+    figure.savefig(out, format="png", dpi=_DPI, bbox_inches=box, metadata={"Software": None})
     return out.getvalue()
 
 
@@ -30,6 +32,8 @@ def draw(picture: Picture, rows: Rows, title: str = "") -> Any:
     """A matplotlib figure."""
     if isinstance(picture, Table):
         return _table(picture, rows, title)
+    if isinstance(picture, Lines):
+        rows = rows.where(**picture.only)
     panels = list(_panels(picture.panels, rows))
     columns = _across(picture.panels, rows, len(panels))
     height = -(-len(panels) // columns)
@@ -72,12 +76,16 @@ def _across(names: tuple[str, ...], rows: Rows, panels: int) -> int:
 def _lines(ax: Any, picture: Lines, rows: Rows) -> None:
     using = np.median if picture.median else np.mean
     for place, name in enumerate(rows.values(picture.by)):
-        means = rows.where(**{picture.by: name}).average(picture.y, picture.x, using=using)
+        own = rows.where(**{picture.by: name})
+        means = own.average(picture.y, picture.x, using=using)
         x, y, error = means.column(picture.x), means.column(picture.y), np.nan_to_num(means.column("error"))
+        ends = [y - error, y + error]
+        if picture.band is not None:
+            ends = [own.average(end, picture.x, using=using).column(end) for end in picture.band]
         order = np.argsort(x)
         colour = _COLOURS[place % len(_COLOURS)]
         ax.plot(x[order], y[order], "o-", ms=2.5, lw=1.2, color=colour, label=_named(picture, name))
-        ax.fill_between(x[order], (y - error)[order], (y + error)[order], color=colour, alpha=0.15, lw=0)
+        ax.fill_between(x[order], ends[0][order], ends[1][order], color=colour, alpha=0.15, lw=0)
     _scales(ax, picture)
     ax.set_ylabel(_named(picture, picture.y), fontsize=8)
     ax.legend(fontsize=6.5, frameon=False)
@@ -133,10 +141,15 @@ def table_cells(picture: Table, rows: Rows) -> tuple[list[str], list[list[str]]]
 
 
 def _scales(ax: Any, picture: Lines | Scatter) -> None:
+    from matplotlib.ticker import NullLocator
+
     if picture.log_x:
         ax.set_xscale("log")
     if picture.log_y:
         ax.set_yscale("log")
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        if axis.get_scale() == "log" and high > _DECADES * low:
+            axis.set_minor_locator(NullLocator())  # most of the time of a picture goes into ticks
     ax.grid(alpha=0.25, lw=0.5)
 
 
