@@ -27,7 +27,17 @@ from deniable.papers.experiment import (
     Scatter,
     Table,
 )
-from deniable.papers.judging import always_lowest, between, exact, never_above, never_worst, only, share_of
+from deniable.papers.judging import (
+    always_lowest,
+    between,
+    centred,
+    exact,
+    never_above,
+    never_worst,
+    only,
+    share_of,
+    signed,
+)
 from deniable.papers.report import judged, write
 from deniable.papers.rows import Rows
 from deniable.papers.runner import missing, results, run
@@ -213,6 +223,23 @@ def test_a_judge_can_be_shown_some_rows_only() -> None:
     assert only(judge, cell=1)(rows).kind == FAILS
 
 
+def test_a_mean_of_zero_is_told_from_one_that_is_not() -> None:
+    judge = centred("mse", "a", by=["cell"])
+    assert judge(_rows(("a", 0.0), ("b", 1.0))).kind == HOLDS
+    assert judge(_rows(("a", 0.1), ("b", 0.0))).kind == FAILS
+    assert centred("mse", "a", by=["cell"], far=1e-6)(_rows(("a", 0.0))).kind == FAILS
+    assert judge(Rows([])).kind == NOT_RUN
+
+
+def test_a_mean_has_a_sign_only_where_it_is_sure() -> None:
+    above, below = signed("mse", "a", 1, by=["cell"]), signed("mse", "a", -1, by=["cell"])
+    assert [judge(_rows(("a", 0.1))).kind for judge in (above, below)] == [HOLDS, FAILS]
+    assert [judge(_rows(("a", 0.0))).kind for judge in (above, below)] == [FAILS, FAILS]
+    both = Rows([*_rows(("a", 0.1)), *({**row, "cell": 1} for row in _rows(("a", 0.0)))])
+    assert above(both).kind == IN_PART
+    assert above(Rows([])).kind == NOT_RUN
+
+
 def test_few_seeds_decide_less_than_many() -> None:
     source, wrong = np.random.default_rng(3), 0
     judge = never_above("mse", "a", ["b"], by=["cell"])
@@ -235,6 +262,15 @@ def test_two_names_of_panels_make_a_grid() -> None:
     rows = Rows({"a": a, "b": b, "x": x, "y": 1.0, "m": "m"} for a in range(3) for b in range(4) for x in range(2))
     figure = draw(Lines("x", "y", "m", panels=("a", "b")), rows)
     assert figure.axes[0].get_gridspec().ncols == 4
+
+
+def test_bands_are_drawn_between_two_metrics_and_only_of_the_rows_asked_for() -> None:
+    rows = Rows({"part": p, "x": x, "y": 1.0, "low": -5.0, "high": 7.0, "m": "m"} for p in "ab" for x in range(3))
+    figure = draw(Lines("x", "y", "m", band=("low", "high"), only={"part": "a"}, panels=("part",)), rows)
+    assert len(figure.axes) == 1
+    low, high = figure.axes[0].get_ylim()
+    assert low < -4
+    assert high > 6
 
 
 def test_without_results_nothing_is_judged() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,18 @@ def required(name: str) -> Path:
         where = f"{folder} has no such file" if folder else f"set {VARIABLE} to the folder that has it, or give --data"
         raise MissingData(f"data file {name} is not at hand: {where}")
     return path
+
+
+def numbers(name: str) -> Counts:
+    """The whole numbers of a text file."""
+    return np.array(required(name).read_text(encoding="utf-8").split(), np.int64)
+
+
+def matrix(name: str) -> Any:
+    """A sparse matrix in compressed rows, as scipy keeps them."""
+    from scipy.sparse import load_npz
+
+    return load_npz(required(name)).tocsr()
 
 
 def histogram(name: str) -> tuple[list[str], Counts]:

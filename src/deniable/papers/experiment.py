@@ -61,7 +61,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of y against x, one for each value of `by`, in panels; a band of one standard error around the mean."""
+    """Lines of y against x, one for each value of `by`, in panels; a band of one standard error around the mean.
+
+    `band` names two metrics that are the ends of the band instead, say quantiles; `only` the rows that are drawn.
+    """
 
     x: str
     y: str
@@ -71,6 +74,8 @@ class Lines:
     log_y: bool = False
     median: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    band: tuple[str, str] | None = None
+    only: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,55 @@ def always_lowest(
     return judge
 
 
+def centred(
+    metric: str, name: str, *, by: Sequence[str], among: str = "method", far: float = math.inf
+) -> Callable[[Rows], Verdict]:
+    """That the mean of the metric of `name` is zero in each group of `by`: none is away from it by more than chance.
+
+    A mean that is surely away from zero, or that is beyond `far` in size, speaks against it.
+    """
+
+    def judge(rows: Rows) -> Verdict:
+        groups = [part.column(metric) for _, part in rows.where(**{among: name}).groups(*by)]
+        if not groups:
+            return NOTHING
+        scores = [abs(_from_zero(group)) for group in groups]
+        z = -NormalDist().inv_cdf(WRONG / len(scores) / 2)
+        sizes = [abs(float(group.mean())) for group in groups]
+        away = sum(score > z or size > far for score, size in zip(scores, sizes, strict=True))
+        kind = HOLDS if away == 0 else IN_PART if away <= (1 - _MOSTLY) * len(scores) else FAILS
+        numbers = (
+            f"mean {metric} of {name} differs from zero in {away} of {len(scores)} cells, by {max(scores):.1f} standard "
+            f"errors at most; its size is {max(sizes):.2g} at most"
+        )
+        return Verdict(kind, numbers, _sure(z))
+
+    return judge
+
+
+def signed(
+    metric: str, name: str, sign: int, *, by: Sequence[str], among: str = "method"
+) -> Callable[[Rows], Verdict]:
+    """That the mean of the metric of `name` is above zero (sign 1) or below it (-1), in each group of `by`."""
+
+    def judge(rows: Rows) -> Verdict:
+        groups = [part.column(metric) for _, part in rows.where(**{among: name}).groups(*by)]
+        if not groups:
+            return NOTHING
+        scores = np.array([sign * _from_zero(group) for group in groups])
+        z = -NormalDist().inv_cdf(WRONG / len(scores))
+        right, wrong = int((scores > z).sum()), int((scores < -z).sum())
+        means = [float(group.mean()) for group in groups]
+        kind = HOLDS if right == len(scores) else IN_PART if right > wrong else FAILS
+        numbers = (
+            f"mean {metric} of {name} is {'above' if sign > 0 else 'below'} zero in {right} of {len(scores)} cells, on "
+            f"the other side in {wrong}; from {min(means):.3g} to {max(means):.3g}"
+        )
+        return Verdict(kind, numbers, _sure(z))
+
+    return judge
+
+
 def only(judge: Callable[[Rows], Verdict], **wanted: Any) -> Callable[[Rows], Verdict]:
     """The same judge on some of the rows only."""
     return lambda rows: judge(rows.where(**wanted))
@@ -112,7 +161,7 @@ def decided(cells: Sequence[float], text: str, good: str, *, looks: int = 1) -> 
     against, ahead = int((scores < -z).sum()), int((scores > z).sum())
     ties = len(scores) - against - ahead
     numbers = f"{text}: {good} in {ahead} of {len(scores)} cells, larger in {against}, too close to tell in {ties}"
-    confidence = f"each cell at {z:.1f} standard errors: at most {WRONG:.0%} that any is decided wrongly"
+    confidence = _sure(z)
     if against == 0:
         return Verdict(HOLDS, numbers, confidence)
     share = ahead / (ahead + against)
@@ -160,6 +209,19 @@ def _difference(group: Rows, metric: str, among: str, low: str, high: str, slack
         return math.copysign(math.inf, mean)
     error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
     return _normal_score(mean / error, len(differences) - 1) if error > 0 else math.copysign(math.inf, mean)
+
+
+def _from_zero(numbers: Any) -> float:
+    """By how many standard errors the mean is above zero."""
+    mean = float(numbers.mean())
+    if len(numbers) == 1 or mean == 0:
+        return math.copysign(math.inf, mean) if mean else 0.0
+    error = float(numbers.std(ddof=1)) / math.sqrt(len(numbers))
+    return _normal_score(mean / error, len(numbers) - 1) if error > 0 else math.copysign(math.inf, mean)
+
+
+def _sure(z: float) -> str:
+    return f"each cell at {z:.1f} standard errors: at most {WRONG:.0%} that any is decided wrongly"
 
 
 def _normal_score(score: float, freedom: int) -> float:

@@ -43,7 +43,7 @@ PAPERS: tuple[Paper, ...] = (
     Paper(
         "dlap",
         "discrete_laplace",
-        "Unbiased post-processing of discrete Laplace noise (Hillebrand et al. 2026)",
+        "Privacy by Postprocessing the Discrete Laplace Mechanism (Hillebrand, Imola, Pagh, Sejer 2026)",
     ),
 )
 
