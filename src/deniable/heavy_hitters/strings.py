@@ -120,15 +120,16 @@ def _walk(alphabet: Alphabet, length: int, unfinished: bytes, to: int, max_bytes
         following: dict[bytes, Any] = {}
         for state, there in states.items():
             if not state and place <= max_bytes:
-                ended = ended + grow(there, bytes([END]))
+                ended += grow(there, bytes([END]))
                 if place > max_bytes - LONGEST_CHARACTER:
-                    ended = ended + grow(there, bytes([CUT]))
+                    ended += grow(there, bytes([CUT]))
             if place < max_bytes:
                 for byte in alphabet.following(state):
                     after = state + bytes([byte])
                     after = b"" if len(after) == _size(after[0]) else alphabet.alike(after)
-                    grown = grow(there, bytes([byte]))
-                    following[after] = following[after] + grown if after in following else grown
+                    if after not in following:
+                        following[after] = grow(None, None)
+                    following[after] += grow(there, bytes([byte]))  # lists grow in place
         states = following
     return ended, list(states.values())
 
