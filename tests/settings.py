@@ -111,15 +111,15 @@ SMALL: dict[str, list[dict[str, Any]]] = {
     "orappor": [
         {"k": 3, "epsilon": 3.0},
         {"k": 2, "epsilon": 1.0, "cohorts": 3, "buckets": 2},
-        {"k": 5, "epsilon": 3.0, "cohorts": 4, "buckets": 3, "hashes": 2},
+        {"k": 5, "epsilon": 3.0, "cohorts": 3, "buckets": 3, "hashes": 2},
         {"k": 5, "epsilon": 2.0, "cohorts": 4, "buckets": 3},
-        {"k": 4, "epsilon": 5.0, "cohorts": 3, "buckets": 4, "hashes": 2},
+        {"k": 4, "epsilon": 5.0, "cohorts": 2, "buckets": 4, "hashes": 2},
     ],
     "cms": [
         {"k": 3, "epsilon": 1.0, "cohorts": 5, "buckets": 2},
         {"k": 2, "epsilon": 3.0, "cohorts": 3, "buckets": 3},
         {"k": 5, "epsilon": 2.0, "cohorts": 4, "buckets": 3},
-        {"k": 4, "epsilon": 3.0, "cohorts": 3, "buckets": 4},
+        {"k": 4, "epsilon": 3.0, "cohorts": 2, "buckets": 4, "seed": 1},
     ],
     "hcms": [
         {"k": 3, "epsilon": 0.5, "cohorts": 5, "buckets": 2},
@@ -210,7 +210,7 @@ _MOST_BITS = 17
 
 
 # Mechanisms for any k and epsilon of the contract's grid; the others refuse some, with the reason.
-SERVES_ALL = ("blh", "flh", "grr", "hr", "mss", "oue", "rhr", "she", "ss", "sue", "the")
+SERVES_ALL = ("blh", "cms", "flh", "grr", "hcms", "hr", "mss", "orappor", "oue", "rhr", "she", "ss", "sue", "the")
 
 
 def small_settings() -> list[tuple[str, dict[str, Any]]]:
