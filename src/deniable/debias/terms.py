@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deniable.debias.counts import Array, fits_floats
+from deniable.debias.counts import EXACT, Array, fits_floats
 from deniable.debias.function import Function
 from deniable.errors import InvalidArgument
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-_CHUNK = 2**14  # counts at a time: they stay in the processor's cache
+_CHUNK = 2**15  # counts at a time: they stay in the processor's cache
 
 
 class Terms(NamedTuple):
@@ -43,15 +43,18 @@ class Reduced:
     largest: float
 
 
-def terms_at(function: Function, noise: DiscreteLaplace, values: Array) -> Terms:
-    """The operator at these noisy counts, one by one; exact before rounding if the counts are Python integers."""
+def terms_at(function: Function, noise: DiscreteLaplace, values: Array, into: Terms | None = None) -> Terms:
+    """The operator at these noisy counts, one by one; exact before rounding if the counts are Python integers.
+
+    `into` are arrays that the value and the variance may be written to, if floats hold them.
+    """
     a: Any = float(noise.a)
     if fits_floats(values):
         down, here, up = function.around(values.astype(np.float64))
     else:
         down, here, up = function.around(values.astype(object))
         exact = all(isinstance(value, (int, Fraction)) for part in (here, up, down) for value in part.flat)
-        a = noise.a if exact else a
+        a, into = noise.a if exact else a, None
     with np.errstate(all="ignore"):
         up, down = up - here, down - here
         second = up + down
@@ -61,14 +64,16 @@ def terms_at(function: Function, noise: DiscreteLaplace, values: Array) -> Terms
         up += down
         up *= a
         second *= a
-        value = here - second
+        value = np.subtract(here, second, out=into.value if into else None)
         second *= second
-        second += up
+        second = np.add(second, up, out=into.variance if into else None)
     try:
         terms = Terms(*(np.asarray(part, np.float64) for part in (value, second, here)))
     except (OverflowError, TypeError, ValueError):  # of Python numbers, or of what is no number
         raise InvalidArgument("f", "have real values that floats can hold", "others") from None
-    if not np.isfinite(terms.value).all():
+    with np.errstate(all="ignore"):
+        total = terms.value.sum()  # not finite if one of them is not
+    if not np.isfinite(total):
         for step in (0, 1, -1):
             function.at(values + step)  # says where f is not finite
     return terms
@@ -119,8 +124,10 @@ def _each(function: Function, noise: DiscreteLaplace, values: Array) -> Terms:
         return Terms(*(part.take(places).reshape(values.shape) for part in table))
     out = Terms(*(np.empty(flat.size) for _ in Terms._fields))
     for start, chunk in zip(range(0, flat.size, _CHUNK), _chunks(flat), strict=True):
-        for whole, part in zip(out, terms_at(function, noise, chunk), strict=True):
-            whole[start : start + len(chunk)] = part
+        slots = Terms(*(whole[start : start + len(chunk)] for whole in out))
+        for whole, part in zip(slots, terms_at(function, noise, chunk, slots), strict=True):
+            if part is not whole:
+                whole[:] = part
     return Terms(*(part.reshape(values.shape) for part in out))
 
 
@@ -134,7 +141,7 @@ def _chunks(flat: Array) -> Iterator[Array]:
 
 def _dense_from(flat: Array) -> int | None:
     """The least count, if a table of f from there to the largest costs less than half as much as f of every count."""
-    if not fits_floats(flat):
+    if flat.dtype == object:
         return None
-    least = int(flat.min())
-    return least if int(flat.max()) - least + 3 <= flat.size // 2 else None
+    least, most = int(flat.min()), int(flat.max())
+    return least if most - least + 3 <= flat.size // 2 and max(-least, most) < EXACT else None
