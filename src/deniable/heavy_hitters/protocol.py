@@ -4,7 +4,7 @@ Each user is put into one group, uniformly at random and publicly, and answers o
 what are the first L bytes of your string? L grows from group to group. The server finds the frequent beginnings of
 the first group, asks the second about what may follow them, and so on until strings end (search.py).
 
-Reference: Bassily, Nissim, Stemmer, Thakurta 2017, "Practical locally private heavy hitters", section 3; Wang, Li,
+Reference: Bassily, Nissim, Stemmer, Thakurta 2017, "Practical locally private heavy hitters"; Wang, Li,
 Jha 2019, "Locally differentially private heavy hitter identification", for groups of users in place of parts of
 epsilon and for few, long steps.
 """
