@@ -60,7 +60,9 @@ def _panels(names: tuple[str, ...], rows: Rows) -> Iterator[tuple[str, Rows]]:
     if not names:
         yield "", rows
         return
-    for key, part in rows.groups(*names):
+    places = {name: rows.values(name) for name in names}
+    groups = sorted(rows.groups(*names), key=lambda group: [places[name].index(group[0][name]) for name in names])
+    for key, part in groups:
         yield ", ".join(f"{name}={_short(value)}" for name, value in key.items()), part
 
 
@@ -82,6 +84,9 @@ def _lines(ax: Any, picture: Lines, rows: Rows) -> None:
         ends = [y - error, y + error]
         if picture.band is not None:
             ends = [own.average(end, picture.x, using=using).column(end) for end in picture.band]
+        if picture.log_y:
+            # what is not above zero has no place on the axis: a gap, not a fall to its foot
+            y, ends[0] = np.where(y > 0, y, math.nan), np.where(ends[0] > 0, ends[0], y)
         order = np.argsort(x)
         colour = _COLOURS[place % len(_COLOURS)]
         ax.plot(x[order], y[order], "o-", ms=2.5, lw=1.2, color=colour, label=_named(picture, name))

@@ -83,7 +83,11 @@ def takes_about(expected: int, n: int, epsilon: float) -> Callable[[Rows], Verdi
         factor = max(mean / expected, expected / mean)
         kind = HOLDS if factor <= _ABOUT else IN_PART if factor <= 2 * _ABOUT else FAILS
         spread = f"{mean:,.0f} on average, {min(found):,.0f} to {max(found):,.0f} in {len(found)} runs"
-        return Verdict(kind, f"squared error {LEVEL:g} after {spread}", f"'about' is read as within {_ABOUT - 1:.0%}")
+        return Verdict(
+            kind,
+            f"squared error {LEVEL:g} after {spread}",
+            f"'about' is read as within {_ABOUT - 1:.0%}; the level is ours, see below",
+        )
 
     return judge
 

@@ -129,12 +129,12 @@ THEOREMS = (
                 "k": (10, 100, 1000),
                 "epsilon": (1.0, 4.0),
                 "skew": (0.01, 1.3),
-                "n": (10**4, 10**6, 10**8, 10**10, 10**12),
+                "n": tuple(10**e for e in range(4, 15, 2)),
             },
             repeats=20,
         ),
         full=Grid(
-            {"k": (10, 100, 1000), "epsilon": (1.0, 4.0), "skew": SKEWS, "n": tuple(10**e for e in range(2, 13, 2))},
+            {"k": (10, 100, 1000), "epsilon": (1.0, 4.0), "skew": SKEWS, "n": tuple(10**e for e in range(2, 15, 2))},
             repeats=100,
         ),
         claims=(
@@ -152,6 +152,8 @@ THEOREMS = (
         ),
         note="With the square that equation 8 has lost, N times the error of Inv is K(K - 2 + e^epsilon)/(e^epsilon "
         "- 1)^2 for absent values: at a fixed epsilon it grows as K^2, not K, once K is large against e^epsilon. In "
-        "N the rate is right, and so is consistency. The pictures average over the distributions.",
+        "N the rate is right, and so is consistency, but it can take many users: for K = 1,000, epsilon 1 and s = "
+        "1.3 the error of InvP and MLE* still falls as N^-0.88 from N = 1e10 to 1e12, which is why N goes up to "
+        "1e14. The pictures average over the distributions.",
     ),
 )

@@ -72,7 +72,7 @@ def far_faster(rows: Rows) -> Verdict:
     return Verdict(kind, f"{ITERATED} take {text} as long", "one machine, shortest times")
 
 
-def near_linear(*methods: str, largest: float = 1.5) -> Callable[[Rows], Verdict]:
+def near_linear(*methods: str, largest: float = 1.3) -> Callable[[Rows], Verdict]:
     """That times grow little faster than the number of values: the exponent over the last hundredfold of them."""
 
     def judge(rows: Rows) -> Verdict:
@@ -91,7 +91,7 @@ def near_linear(*methods: str, largest: float = 1.5) -> Callable[[Rows], Verdict
         return Verdict(
             kind,
             f"time grows as {text}",
-            f"one machine, shortest times; up to K^{largest} is read as near linear, caches being what they are",
+            f"one machine, shortest times; up to K^{largest} is read as near linear",
         )
 
     return judge
