@@ -26,14 +26,15 @@ def measure(seed: int, k: int, n: int, epsilon: float, rounding: str) -> list[di
     `rate` is over these users, `uniform` exact for uniform values. `shares` is what w/m (w/k for subset selection)
     alone gives: the mean of e/(k (1 + (w/m)(e - 1))).
     """
-    counts = data("zipf", k, n, seed)
+    counts = data("zipf", k, n, 2 * seed)
     rows: list[dict[str, Any]] = []
     for name in _SHOWN:
         mechanism = made(name, k, epsilon, seed, rounding)
         if mechanism is None:
             continue
         uniform = float(mechanism.reconstruction_rate())
-        row = {"method": name, "rate": guessed(mechanism, counts, seed), "uniform": uniform, "times_k": uniform * k}
+        rate = guessed(mechanism, counts, 2 * seed + 1)
+        row: dict[str, Any] = {"method": name, "rate": rate, "uniform": uniform, "times_k": k * uniform}
         if isinstance(mechanism, (ModularSubsetSelection, SubsetSelection)):
             row["shares"] = by_shares(mechanism)
         rows.append(row)
@@ -45,7 +46,7 @@ def measure(seed: int, k: int, n: int, epsilon: float, rounding: str) -> list[di
 
 
 def by_shares(mechanism: ModularSubsetSelection | SubsetSelection) -> float:
-    """The mean over cohorts of e/(k (1 + rho (e - 1))), rho the share of residues, or of values, that a report marks."""
+    """The mean over cohorts of e/(k (1 + rho (e - 1))), rho the share of residues, or values, that a report marks."""
     e, k = exp(mechanism.epsilon), mechanism.k
     if isinstance(mechanism, SubsetSelection):
         shares = [mechanism.w / k]

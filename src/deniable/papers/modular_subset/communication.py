@@ -35,7 +35,11 @@ def measure(seed: int, k: int, epsilon: float) -> list[dict[str, Any]]:
         mechanism = made(name, k, epsilon, seed)
         if mechanism is None:
             continue
-        row = {"method": name, "bits": float(mechanism.report_bits), "share": mechanism.report_bits / whole.report_bits}
+        row: dict[str, Any] = {
+            "method": name,
+            "bits": float(mechanism.report_bits),
+            "share": mechanism.report_bits / whole.report_bits,
+        }
         if isinstance(mechanism, ModularSubsetSelection):
             row["bits"] = average_bits(mechanism)
             row["share"] = row["bits"] / whole.report_bits
@@ -121,7 +125,7 @@ FIGURE_2 = Experiment(
     picture=Lines(
         "epsilon", "bits", "method", panels=("k",), log_y=True, labels={**LABELS, "bits": "bits of a report"}
     ),
-    note="The bits of mss are those of equation 2, averaged over moduli, and over 5 draws of the moduli (the paper: 300). "
-    "The abstract's ceil(log2 l) + ceil(log2 m_j) counts the residues, of which a report holds w_j: it is right for "
-    "w_j = 1 only; the form of Table 1 and equation 2, with the binomial coefficient, is right.",
+    note="The bits of mss are those of equation 2, averaged over moduli, and over 5 draws of the moduli (the paper: "
+    "300). The abstract's ceil(log2 l) + ceil(log2 m_j) counts the residues, of which a report holds w_j: it is "
+    "right for w_j = 1 only; the form of Table 1 and equation 2, with the binomial coefficient, is right.",
 )

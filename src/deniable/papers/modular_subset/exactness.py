@@ -23,7 +23,7 @@ def privacy(seed: int, case: list[Any], epsilon: float) -> list[dict[str, Any]]:
     """The largest ratio of chances over all reports and pairs of values, exactly, against what is stated."""
     k, moduli = case
     if moduli:
-        mechanism = ModularSubsetSelection(k, epsilon, moduli=tuple(moduli))  # type: ignore[arg-type]
+        mechanism = ModularSubsetSelection(k, epsilon, moduli=tuple(moduli))
         largest = max(_ratio(mechanism, report) for report in mechanism.all_payloads())
     else:  # all reports are too many: the ratio of the spec's integers, cohort by cohort
         mechanism = drawn_modular(k, epsilon, seed)
@@ -50,7 +50,7 @@ def bias(seed: int, case: list[Any], epsilon: float) -> list[dict[str, Any]]:
     """The largest bias of any estimate for any user: the mean over all reports of the estimate from one of them."""
     del seed
     k, moduli = case
-    mechanism = ModularSubsetSelection(k, epsilon, moduli=tuple(moduli))  # type: ignore[arg-type]
+    mechanism = ModularSubsetSelection(k, epsilon, moduli=tuple(moduli))
     reports = list(mechanism.all_payloads())
     summaries = [mechanism.summarize(np.array([report], np.uint64)) for report in reports]
     chances = np.array([[float(mechanism.probability(report, x)) for report in reports] for x in range(k)])
@@ -115,7 +115,8 @@ THEOREM_1 = Experiment(
         ),
     ),
     picture=Table(("k", "cohorts", "epsilon"), ("ratio", "bound", "below"), labels={"below": "epsilon left over"}),
-    note="Up to k = 10 every report and every pair of values is enumerated, beyond that the ratio of each cohort is taken.",
+    note="Up to k = 10 every report and every pair of values is enumerated, beyond that the ratio of each cohort is "
+    "taken.",
 )
 
 THEOREM_2 = Experiment(
@@ -155,7 +156,8 @@ THEOREM_2 = Experiment(
         labels={"ridge": "ridge over the diagonal of the system", "bias": "largest bias"},
     ),
     note="The mean of the estimate from one report, over all reports there are and for every value of its sender; the "
-    "estimate is a mean over reports, so that is its bias for any number of users. The system is divided by n/l instead of "
-    "by the number n_j of a cohort's reports, which may be zero. As printed, n_j = sum_a c_j[a] counts every "
-    "report w_j times; what is meant is the number of reports. The ridge is relative to the diagonal of the system.",
+    "estimate is a mean over reports, so that is its bias for any number of users. The system is divided by n/l "
+    "instead of by the number n_j of a cohort's reports, which may be zero. As printed, n_j = sum_a c_j[a] "
+    "counts every report w_j times; what is meant is the number of reports. The ridge is relative to the "
+    "diagonal of the system.",
 )

@@ -85,12 +85,14 @@ def _within(limit: float, quantity: str, *methods: str) -> Callable[[Rows], Verd
 def _judged(right: Callable[[Row], bool], rows: Rows) -> Verdict:
     if not rows:
         return NOTHING
-    held, worst = sum(map(right, rows)), max(rows, key=lambda row: abs(float(row["off"])))
+    wrong = [row for row in rows if not right(row)]
+    held = len(rows) - len(wrong)
     kind = HOLDS if held == len(rows) else IN_PART if 2 * held >= len(rows) else FAILS
     text = f"right in {held} of {len(rows)} cases"
-    if held < len(rows):
-        text += f"; farthest off {worst['method']} at k={worst['k']}, eps={worst['epsilon']:g}: {worst['said']:.4g} said, "
-        text += f"{worst['exact']:.4g} exact"
+    if wrong:
+        worst = max(wrong, key=lambda row: abs(float(row["off"])))
+        text += f"; farthest off {worst['method']} at k={worst['k']}, eps={worst['epsilon']:g}: "
+        text += f"{worst['said']:.4g} said, {worst['exact']:.4g} exact"
     return Verdict(kind, text, "exact arithmetic")
 
 
@@ -123,12 +125,16 @@ TABLE_1 = Experiment(
         Claim("attack rate of pgr where k = K", _within(_EXACTLY, ATTACK, FULL_PGR), _WHOLE),
         Claim(
             "the error and the attack rate of rappor are those of symmetric unary encoding",
-            only(partial(_judged, lambda row: abs(row["off"]) <= _NEAR), quantity=(ERROR, ATTACK), method="rappor as sue"),
+            only(
+                partial(_judged, lambda row: abs(row["off"]) <= _NEAR), quantity=(ERROR, ATTACK), method="rappor as sue"
+            ),
             _WHOLE,
         ),
         Claim(
             "or those of optimized unary encoding",
-            only(partial(_judged, lambda row: abs(row["off"]) <= _NEAR), quantity=(ERROR, ATTACK), method="rappor as oue"),
+            only(
+                partial(_judged, lambda row: abs(row["off"]) <= _NEAR), quantity=(ERROR, ATTACK), method="rappor as oue"
+            ),
             _WHOLE,
         ),
         Claim(
@@ -138,9 +144,10 @@ TABLE_1 = Experiment(
         ),
     ),
     picture=Table(("k", "epsilon", "method", "quantity"), ("said", "exact", "off"), labels={"off": "said/exact - 1"}),
-    note="Errors are n times the variance. 4e/(e-1)^2 is the limit for large k and the best w: where w is 1 or 2 that of "
-    "ss is another, and users who have a value add to its error, which counts where k is small. Table 1 gives rappor the error of oue and the "
-    "attack rate of sue (each form exact for its own). The attack rate of pgr is for k = K, as its caption says, "
-    "and its bits are ceil(log2 K). Equation 7 takes the largest set of values a report can leave, so it bounds "
-    "the rate from below, though it is called an upper bound; its inequality is printed the right way round.",
+    note="Errors are n times the variance. 4e/(e-1)^2 is the limit for large k and the best w: where w is 1 or 2 that "
+    "of ss is another, and users who have a value add to its error, which counts where k is small. Table 1 gives "
+    "rappor the error of oue and the attack rate of sue (each form exact for its own). The attack rate of pgr is "
+    "for k = K, as its caption says, and its bits are ceil(log2 K). Equation 7 takes the largest set of values a "
+    "report can leave, so it bounds the rate from below, though it is called an upper bound; its inequality is "
+    "printed the right way round.",
 )

@@ -67,7 +67,8 @@ def drawn_moduli(k: int, epsilon: float, seed: int, rounding: str = FLOOR) -> tu
             if moduli is None:
                 continue
             equations = system(k, moduli, epsilon, rounding)
-            if sqrt(equations.condition_number()) <= MOST_CONDITION:  # of A_w, the root of that of A_w^T A_w
+            # of A_w^T A_w, the square of that of A_w; rounding makes it negative where it is beyond all numbers
+            if 0 < equations.condition_number() <= MOST_CONDITION**2:
                 best = min(best or (np.inf, ()), (number * equations.mean_inverse(), moduli))
                 break
     return fallback(k) if best is None else best[1]

@@ -108,10 +108,10 @@ TABLE_2 = Experiment(
         Table(("epsilon", "method"), ("seconds",), labels=_LABELS),
         Lines("epsilon", "seconds", "method", log_y=True, labels=_LABELS),
     ),
-    note="Times are of this machine and differ from run to run. The paper reports .13 to .28 s for mss and 1.9 to 57 s "
-    "for pgr, whose decoder there is a dynamic program; here that program is written with NumPy. Numbered as "
-    "Singer did, the hyperplanes of the same geometry are shifts of one set, and one transform decodes it: the factor "
-    "e^eps in its cost, and with it the lead of mss, is that of the program and not of the mechanism. The "
+    note="Times are of this machine and differ from run to run. The paper reports .13 to .28 s for mss and 1.9 to 57 "
+    "s for pgr, whose decoder there is a dynamic program; here that program is written with NumPy. Numbered as "
+    "Singer did, the hyperplanes of the same geometry are shifts of one set, and one transform decodes it: the "
+    "factor e^eps in its cost, and with it the lead of mss, is that of the program and not of the mechanism. The "
     "authors of pgr report .02 to 1.6 s for their own C++ at these geometries.",
     timed=True,
 )
