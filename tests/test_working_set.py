@@ -15,7 +15,7 @@ from deniable.estimation.likelihood import log_likelihood
 from deniable.estimation.simplex_floats import nearest_distribution
 from deniable.estimation.working_set import SeenChannel, admitted
 
-LISTING = ("blh", "clh", "csr", "flh", "hpgr", "hr", "olh", "pgr", "rhr")
+LISTING = ("blh", "clh", "csr", "flh", "hcms", "hpgr", "hr", "olh", "orr", "pgr", "rhr")
 
 
 class Plain:
@@ -154,3 +154,14 @@ def test_too_much_work_ends_with_the_gap_reached(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(bayesian_update, "_PRODUCTS", 20_000)
     most = log_likelihood(iterate(counts, operator, start=start).frequencies, counts, operator)
     assert 1e-12 < most - log_likelihood(found.frequencies, counts, operator) <= found.gap
+
+
+@pytest.mark.parametrize("name", ["orr", "hcms"])
+def test_listed_entries_of_candidates_include_those_of_unlisted_strings(name: str) -> None:
+    words = [f"word {number}" for number in range(30)]
+    m: Any = dn.mechanism(name, domain=dn.Domain.open(), epsilon=2.0, cohorts=32, buckets=16, candidates=30)
+    operator = m.channel_of(m.design(m.domain.indices(words), complete=False), unlisted=True)
+    rows = np.array([operator.forward(row) for row in np.eye(31)])
+    reports = np.arange(0, rows.shape[1], 3)
+    found = operator.entries(np.array([0, 7, 30]), reports)
+    np.testing.assert_allclose(found, rows[[0, 7, 30]][:, reports], rtol=0, atol=1e-14)

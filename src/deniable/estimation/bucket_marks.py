@@ -1,4 +1,4 @@
-"""The channel of kept reports that mark buckets of their cohort, each report a cell of its own (see kept_reports.py)."""
+"""The channel of kept reports that mark buckets of their cohort, each a cell of its own (see kept_reports.py)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BucketMarkOperator:
 
     @staticmethod
     def of(design: CohortDesign, ratio: float, rows: npt.NDArray[np.uint64]) -> BucketMarkOperator:
-        """From rows of the cohort, then its bits; a bit that is set is `ratio` times as likely in the value's bucket."""
+        """From rows of the cohort, then its bits; a set bit is `ratio` times as likely in the value's bucket."""
         order = np.argsort(rows[:, 0], kind="stable")
         cohorts, starts = np.unique(rows[order, 0], return_index=True)
         places = tuple(np.split(order, starts[1:]))

@@ -11,11 +11,12 @@ import numpy.typing as npt
 from deniable.estimation.cohort_design import CohortDesign
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class CohortOperator:
-    """Pr[cell | value] = low, and gain more in the value's buckets.
+    """Pr[cell | value] = low, and gain more in the value's buckets, one in each cohort.
 
     With `unlisted` there is one more value at the end: a string whose buckets are not known, so that all cells are
     equally likely.
@@ -44,6 +45,14 @@ class CohortOperator:
 
     def adjoint_squared(self, scores: Floats) -> Floats:
         return self._gathered(scores, self.low**2, (self.low + self.gain) ** 2 - self.low**2, self._even**2)
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        cohorts, buckets = np.divmod(reports, self.design.buckets)
+        listed = np.minimum(values, self.design.values - 1)
+        own = self.design.table[cohorts, listed[:, np.newaxis]] == buckets
+        found = np.where(own, self.low + self.gain, self.low)
+        found[values == self.design.values] = self._even
+        return found
 
     def _gathered(self, scores: Floats, low: float, gain: float, even: float) -> Floats:
         total = scores.sum()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from deniable.estimation.cohort_design import CohortDesign
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 
 def to_buckets(signed: npt.NDArray[Any]) -> Floats:
@@ -63,6 +64,16 @@ class SketchOperator:
         total = scores.sum()
         listed = total + self.gain * self._plain.gather(to_buckets(pairs[:, :, 0] - pairs[:, :, 1]))
         return self._even * (np.append(listed, total) if self.unlisted else np.asarray(listed))
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        places, signs = np.divmod(reports, 2)
+        cohorts, coordinates = np.divmod(places, self.design.buckets - 1)
+        listed = np.minimum(values, self.design.values - 1)
+        own = self.design.table[cohorts, listed[:, np.newaxis]].astype(np.int64)
+        odd = np.bitwise_count(own & (coordinates + 1)) % 2
+        found = self._even * np.where(odd == signs, 1 + self.gain, 1 - self.gain)
+        found[values == self.design.values] = self._even
+        return np.asarray(found)
 
     def adjoint_squared(self, scores: Floats) -> Floats:
         # (1 + g s)^2 = 2 (1 + g s) - (1 - g^2)
