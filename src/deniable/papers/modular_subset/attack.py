@@ -27,6 +27,7 @@ def measure(seed: int, k: int, n: int, epsilon: float, rounding: str) -> list[di
     alone gives: the mean of e/(k (1 + (w/m)(e - 1))).
     """
     counts = data("zipf", k, n, 2 * seed)
+    unrounded = (exp(epsilon) + 1) / (2 * k)  # where a report supports a share of exactly 1/(e + 1)
     rows: list[dict[str, Any]] = []
     for name in _SHOWN:
         mechanism = made(name, k, epsilon, seed, rounding)
@@ -34,14 +35,14 @@ def measure(seed: int, k: int, n: int, epsilon: float, rounding: str) -> list[di
             continue
         uniform = float(mechanism.reconstruction_rate())
         rate = guessed(mechanism, counts, 2 * seed + 1)
-        row: dict[str, Any] = {"method": name, "rate": rate, "uniform": uniform, "times_k": k * uniform}
+        row: dict[str, Any] = {"method": name, "rate": rate, "uniform": uniform, "over": uniform / unrounded}
         if isinstance(mechanism, (ModularSubsetSelection, SubsetSelection)):
             row["shares"] = by_shares(mechanism)
         rows.append(row)
         if isinstance(mechanism, ProjectiveGeometryResponse):
             rates = attack_rates(mechanism.q, mechanism.t, k, epsilon)
             row = {"method": NUMBERED, "rate": float(rates @ counts) / n, "uniform": float(rates.mean())}
-            rows.append({**row, "times_k": k * row["uniform"]})
+            rows.append({**row, "over": row["uniform"] / unrounded})
     return rows
 
 

@@ -112,11 +112,11 @@ FIGURE_3 = Experiment(
         ),
         Lines(
             "epsilon",
-            "times_k",
+            "over",
             "method",
             panels=("k", "rounding"),
             log_y=True,
-            labels={**LABELS, "times_k": "k times the exact rate, values uniform"},
+            labels={**LABELS, "over": "exact rate, values uniform, over (e+1)/(2k)"},
         ),
     ),
     note="The exact rate, values being equally likely, depends on one number: if a report supports a share rho of the "

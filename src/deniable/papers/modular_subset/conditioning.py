@@ -82,7 +82,9 @@ def conditions(seed: int, case: list[Any], epsilon: float) -> list[dict[str, Any
         return []
     condition = condition_number(k, moduli, epsilon)
     sizes = {"k": k, "beta": beta, "number": number, "kind": kind, "moduli": " ".join(map(str, moduli))}
-    return [{**sizes, "condition": condition, "gram_condition": condition**2, "bound": bound}]
+    setting = kind if kind == FIXED else f"k={k}, beta={beta}, l={number}"
+    numbers = {"condition": condition, "gram_condition": condition**2, "bound": bound, "times": condition / bound}
+    return [{**sizes, "setting": setting, **numbers}]
 
 
 def published_bound(k: int, beta: float, number: int, epsilon: float) -> float | None:
@@ -201,11 +203,10 @@ THEOREM_4 = Experiment(
     ),
     picture=Scatter(
         "bound",
-        "condition",
-        "kind",
-        panels=("k", "beta", "number"),
+        "times",
+        "setting",
         log_y=True,
-        labels={"bound": "bound of Theorem 4", "condition": "condition number of A_w"},
+        labels={"bound": "bound of Theorem 4", "times": "condition number of A_w over it"},
     ),
     note="The proof counts the moduli that two given values share, at most T of them; a row of the Gram matrix adds "
     "this up over all other values, about sum_j k/m_j of them, so the discs of Gershgorin's theorem are wider "

@@ -146,14 +146,16 @@ THEOREM_2 = Experiment(
             "section 3.2",
         ),
     ),
-    picture=Lines(
-        "ridge",
-        "bias",
-        "method",
-        panels=("k",),
-        log_x=True,
-        log_y=True,
-        labels={"ridge": "ridge over the diagonal of the system", "bias": "largest bias"},
+    picture=(
+        Lines(
+            "ridge",
+            "bias",
+            "k",
+            panels=("method",),
+            log_y=True,
+            labels={"ridge": "ridge over the diagonal of the system", "bias": "largest bias"},
+        ),
+        Table(("method", "ridge"), ("bias",), labels={"bias": "largest bias, mean"}),
     ),
     note="The mean of the estimate from one report, over all reports there are and for every value of its sender; the "
     "estimate is a mean over reports, so that is its bias for any number of users. The system is divided by n/l "
