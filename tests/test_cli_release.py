@@ -164,6 +164,15 @@ def test_several_columns_are_one_matrix_of_which_columns_can_be_asked(suffix: st
     )
 
 
+def test_a_matrix_that_python_published_has_numbered_columns(tmp_path: Path) -> None:
+    release = dn.DiscreteLaplace(1.0).release([[3, 80], [9, 20]], seed=1)
+    (tmp_path / "n.json").write_text(release.to_json())
+    pa.parquet.write_table(release.to_arrow(), tmp_path / "n.parquet")
+    for name in ("n.json", "n.parquet"):
+        assert asked("total", tmp_path / name, "--column", 1)["value"] == dn.ask.total(release[:, 1]).value
+        assert asked("maximum", tmp_path / name)["value"] == dn.ask.maximum(release).value
+
+
 def test_columns_beside_the_counts_are_left_out_unless_they_are_asked_for(tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text("town,doctor,n\nA,x,3\nB,y,4\n")
     arguments = ["release", tmp_path / "c.csv", "--epsilon", 1]
@@ -349,6 +358,14 @@ def test_the_best_method_is_chosen_for_the_parties_together(parties: list[Path])
 # Wrong inputs --------------------------------------------------------------------------------------
 
 
+DAMAGED: dict[str, dict[str, Any]] = {
+    "columns": {"columns": 5},
+    "few-columns": {"columns": []},
+    "labels": {"labels": [1]},
+    "long-labels": {"labels": {"town": 3}},
+}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("counts")
@@ -372,6 +389,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "noisy.json").write_text(release.to_json())
     (folder / "damaged.json").write_text(release.to_json().replace('"epsilon": 1.0', '"epsilon": 2.0'))
     (folder / "newer.json").write_text(release.to_json().replace('"deniable.release": 1', '"deniable.release": 2'))
+    for name, change in DAMAGED.items():
+        (folder / f"{name}.json").write_text(json.dumps(json.loads(release.to_json()) | change))
+    table = release.to_arrow()
+    metadata = table.schema.metadata | {b"columns": b"["}
+    pa.parquet.write_table(table.replace_schema_metadata(metadata), folder / "damaged.parquet")
+    metadata = table.schema.metadata | {b"columns": b'["m"]'}
+    pa.parquet.write_table(table.replace_schema_metadata(metadata), folder / "lost.parquet")
     (folder / "noisy.csv").write_text("town,n@epsilon=1.0 sensitivity=1\nA,3\nB,4\n")
     (folder / "half-noisy.csv").write_text("town,n@epsilon=1.0 sensitivity=1\nA,3\nB,4.5\n")
     (folder / "hopeless.csv").write_text("n@epsilon=0 sensitivity=1\n3\n")
@@ -446,6 +470,13 @@ WRONG = {
     "ask total empty.json": "this text is not a release",
     "ask total no-counts.csv": "there are no counts in this file",
     "ask total damaged.json": "damaged.json: the release is damaged",
+    "ask total columns.json": "the release is damaged: it must name its 1 columns, got 5",
+    "ask total few-columns.json": "the release is damaged: it must name its 1 columns",
+    "ask total labels.json": "the release is damaged: its labels must be lists",
+    "ask total long-labels.json": "the release is damaged: its labels must be lists",
+    "ask total damaged.parquet": "the release is damaged: its metadata are not JSON",
+    "ask total lost.parquet": "the table must have one column each of ['m']",
+    f"ask tree noisy.csv --tree {'[' * 9999}": "--tree: is not JSON",
     "ask total newer.json": "newer.json: ",
     "ask total hopeless.csv": "the release is damaged: its noise is epsilon 0",
     "ask total wordy.csv": "the release is damaged: its noise is epsilon one",

@@ -169,7 +169,7 @@ def _read(parameter: Parameter, given: Any) -> Any:
         name, text = (_option(parameter.name), given) if given.lstrip()[:1] in tuple("{[") else (given, _file(given))
         try:
             return json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CommandError(f"{name}: is not JSON: {error}") from None
     if parameter.kind == "numbers":
         inline = not Path(given).is_file()

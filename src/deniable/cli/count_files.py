@@ -85,13 +85,12 @@ def _said(file: io.BufferedReader, name: str, columns: Sequence[str]) -> Publish
     if _is_json(file):
         text = file.read()
         release, found = Release.from_json(text), json.loads(text)
-        names = found.get("columns") or [_BARE]
-        return _some(release, names, _labels(found.get("labels")), columns)
+        return _some(release, _names(found.get("columns"), release), _labels(found.get("labels")), columns)
     table = _table(file, name)
     metadata = table.schema.metadata or {}
     if _SAYS in metadata:
-        names = json.loads(metadata.get(b"columns", f'["{_BARE}"]'))
-        return _some(Release.from_arrow(table), names, table.drop_columns(names), columns)
+        release, said_names = Release.from_arrow(table), json.loads(metadata.get(b"columns", b"null"))
+        return _some(release, _names(said_names, release), table.drop_columns(said_names or [_BARE]), columns)
     tags = _tags(table)
     if not tags:
         return _counts(table, columns)
@@ -110,12 +109,22 @@ def _said(file: io.BufferedReader, name: str, columns: Sequence[str]) -> Publish
     return _some(Release(counts.values, noise, simulated is not None), names, counts.others, columns)
 
 
+def _names(found: Any, release: Release) -> list[str]:
+    """The names of the columns of a release: as many as it has, numbers if it does not say them."""
+    width = release.shape[1] if release.values.ndim == 2 else 1
+    if found is None:
+        return [_BARE] if width == 1 else [str(place) for place in range(width)]
+    if not isinstance(found, list) or len(found) != width or not all(isinstance(name, str) for name in found):
+        raise CommandError(f"the release is damaged: it must name its {width} columns, got {shown(found)}")
+    return found
+
+
 def _some(release: Release, names: list[str], labels: Any, wanted: Sequence[str]) -> Published:
     """The columns asked for: part of a release is a release."""
     if not wanted:
         return Published(release, tuple(names), labels)
     _check_names(names, wanted)
-    if len(names) > 1:
+    if release.values.ndim == 2:
         release = release[:, [names.index(name) for name in wanted] if len(wanted) > 1 else names.index(wanted[0])]
     return Published(release, tuple(wanted), labels)
 
@@ -205,7 +214,12 @@ def _count(cell: Any, name: str, row: int) -> int:
 
 
 def _labels(found: Any) -> Any:
-    return pa.table({str(name): [str(cell) for cell in cells] for name, cells in (found or {}).items()})
+    """The labels of a release in JSON; none is an empty table."""
+    if found is None:
+        return pa.table({})
+    if not isinstance(found, dict) or not all(isinstance(cells, list) for cells in found.values()):
+        raise CommandError("the release is damaged: its labels must be lists")
+    return pa.table({name: [str(cell) for cell in cells] for name, cells in found.items()})
 
 
 def _check_same(option: str, given: float | None, said: float) -> None:

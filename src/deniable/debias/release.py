@@ -146,11 +146,12 @@ class Release:
     @staticmethod
     def from_arrow(table: Any) -> Release:
         """The release in an Arrow table; one of several columns names them in its metadata, as `columns`."""
-        metadata = {
-            name.decode(): json.loads(text)
-            for name, text in (table.schema.metadata or {}).items()
-            if name.decode() in (_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape", "columns")
-        }
+        members = (_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape", "columns")
+        found = {name: (table.schema.metadata or {}).get(name.encode()) for name in members}
+        try:
+            metadata = {name: json.loads(text) for name, text in found.items() if text is not None}
+        except ValueError as error:
+            raise MalformedReport(f"the release is damaged: its metadata are not JSON: {error}") from None
         columns = metadata.pop("columns", ["count"])
         if not isinstance(columns, list) or any(table.column_names.count(name) != 1 for name in columns):
             raise MalformedReport(f"the table must have one column each of {shown(columns)}")
