@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
@@ -39,8 +40,8 @@ def never_above(
             for other in high
             if other in group.values(among) and low in group.values(among)
         ]
-        text = f"{low} against {', '.join(high)}"
-        return decided(cells, text, f"{metric} of {low} is no larger")
+        verdict = decided(cells, f"{low} against {', '.join(high)}", f"{metric} of {low} is no larger")
+        return replace(verdict, numbers=verdict.numbers + _largest_ratio(rows, metric, among, low, high, by))
 
     return judge
 
@@ -95,13 +96,8 @@ def always_lowest(
     return judge
 
 
-def centred(
-    metric: str, name: str, *, by: Sequence[str], among: str = "method", far: float = math.inf
-) -> Callable[[Rows], Verdict]:
-    """That the mean of the metric of `name` is zero in each group of `by`: none is away from it by more than chance.
-
-    A mean that is surely away from zero, or that is beyond `far` in size, speaks against it.
-    """
+def centred(metric: str, name: str, *, by: Sequence[str], among: str = "method") -> Callable[[Rows], Verdict]:
+    """That the mean of the metric of `name` is zero in each group of `by`: none is away from it by more than chance."""
 
     def judge(rows: Rows) -> Verdict:
         groups = [part.column(metric) for _, part in rows.where(**{among: name}).groups(*by)]
@@ -110,20 +106,18 @@ def centred(
         scores = [abs(_from_zero(group)) for group in groups]
         z = -NormalDist().inv_cdf(WRONG / len(scores) / 2)
         sizes = [abs(float(group.mean())) for group in groups]
-        away = sum(score > z or size > far for score, size in zip(scores, sizes, strict=True))
+        away = sum(score > z for score in scores)
         kind = HOLDS if away == 0 else IN_PART if away <= (1 - _MOSTLY) * len(scores) else FAILS
         numbers = (
-            f"mean {metric} of {name} differs from zero in {away} of {len(scores)} cells, by {max(scores):.1f} standard "
-            f"errors at most; its size is {max(sizes):.2g} at most"
+            f"mean {metric} of {name} differs from zero in {away} of {len(scores)} cells, by {max(scores):.1f} "
+            f"standard errors at most; its size is {max(sizes):.2g} at most"
         )
         return Verdict(kind, numbers, _sure(z))
 
     return judge
 
 
-def signed(
-    metric: str, name: str, sign: int, *, by: Sequence[str], among: str = "method"
-) -> Callable[[Rows], Verdict]:
+def signed(metric: str, name: str, sign: int, *, by: Sequence[str], among: str = "method") -> Callable[[Rows], Verdict]:
     """That the mean of the metric of `name` is above zero (sign 1) or below it (-1), in each group of `by`."""
 
     def judge(rows: Rows) -> Verdict:
@@ -140,6 +134,22 @@ def signed(
             f"the other side in {wrong}; from {min(means):.3g} to {max(means):.3g}"
         )
         return Verdict(kind, numbers, _sure(z))
+
+    return judge
+
+
+def alike(
+    metric: str, one: str, other: str, *, by: Sequence[str], among: str = "method", slack: float
+) -> Callable[[Rows], Verdict]:
+    """That the means of the metric of two are about the same in each group of `by`: neither larger by that share."""
+
+    def judge(rows: Rows) -> Verdict:
+        cells = [
+            min(_difference(group, metric, among, *pair, slack) for pair in ((one, other), (other, one)))
+            for _, group in rows.groups(*by)
+            if {one, other} <= set(group.values(among))
+        ]
+        return decided(cells, f"{one} against {other}", f"{metric} is the same within {slack:.0%}")
 
     return judge
 
@@ -190,6 +200,23 @@ def share_of(condition: Callable[[Any], bool], text: str, *, all_of: float = 1.0
         return Verdict(kind, f"{text}: {share:.1%} of {len(rows)} cases", "counted")
 
     return judge
+
+
+def _largest_ratio(rows: Rows, metric: str, among: str, low: str, high: Sequence[str], by: Sequence[str]) -> str:
+    """How many times as large as another the mean of `low` is at most, and where."""
+    found = []
+    for key, group in rows.groups(*by):
+        means = {row[among]: row[metric] for row in group.average(metric, among)}
+        where = ", ".join(f"{name}={value}" for name, value in key.items() if len(rows.values(name)) > 1)
+        found += [
+            (means[low] / means[each], f"{each}{f' at {where}' if where else ''}")
+            for each in high
+            if low in means and means.get(each, 0.0) > 0
+        ]
+    if not found:
+        return ""
+    ratio, where = max(found)
+    return f"; at most {ratio:.4g} times that of {where}"
 
 
 def _difference(group: Rows, metric: str, among: str, low: str, high: str, slack: float) -> float:

@@ -1,7 +1,42 @@
-"""Experiments of the paper; see library.py."""
+"""Kairouz, Bonawitz, Ramage 2016: estimating discrete distributions with k-RR, k-RAPPOR, and hashed forms of both."""
 
 from __future__ import annotations
 
+from deniable.papers.discrete_distribution.binary import THEOREM_2
+from deniable.papers.discrete_distribution.bounds import PROPOSITION_1
+from deniable.papers.discrete_distribution.crossing import PROPOSITION_5
+from deniable.papers.discrete_distribution.decoder_figures import FIGURE_1, FIGURE_2, FIGURE_4, FIGURE_5, FIGURE_6
+from deniable.papers.discrete_distribution.minimax import SECTION_E_2
+from deniable.papers.discrete_distribution.needed import FIGURE_9, FIGURE_10, FIGURE_14
+from deniable.papers.discrete_distribution.propositions import PROPOSITION_3, PROPOSITION_4, SECTION_4_3
+from deniable.papers.discrete_distribution.sizes import FIGURE_11, FIGURE_12, FIGURE_15, FIGURE_16
+from deniable.papers.discrete_distribution.strings import SECTION_G
+from deniable.papers.discrete_distribution.utility_figures import FIGURE_3, FIGURE_7, FIGURE_8, FIGURE_13
 from deniable.papers.experiment import Experiment
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+EXPERIMENTS: tuple[Experiment, ...] = (
+    PROPOSITION_1,
+    THEOREM_2,
+    PROPOSITION_3,
+    PROPOSITION_4,
+    SECTION_4_3,
+    PROPOSITION_5,
+    SECTION_E_2,
+    SECTION_G,
+    FIGURE_1,
+    FIGURE_2,
+    FIGURE_3,
+    FIGURE_4,
+    FIGURE_5,
+    FIGURE_6,
+    FIGURE_7,
+    FIGURE_8,
+    FIGURE_9,
+    FIGURE_10,
+    FIGURE_11,
+    FIGURE_12,
+    FIGURE_13,
+    FIGURE_14,
+    FIGURE_15,
+    FIGURE_16,
+)
