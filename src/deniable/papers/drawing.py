@@ -86,7 +86,8 @@ def _lines(ax: Any, picture: Lines, rows: Rows) -> None:
             ends = [own.average(end, picture.x, using=using).column(end) for end in picture.band]
         if picture.log_y:
             # what is not above zero has no place on the axis: a gap, not a fall to its foot
-            y, ends[0] = np.where(y > 0, y, math.nan), np.where(ends[0] > 0, ends[0], y)
+            y = np.where(y > 0, y, math.nan)
+            ends = [np.where(end > 0, end, y) for end in ends]
         order = np.argsort(x)
         colour = _COLOURS[place % len(_COLOURS)]
         ax.plot(x[order], y[order], "o-", ms=2.5, lw=1.2, color=colour, label=_named(picture, name))
