@@ -26,6 +26,7 @@ from deniable.papers.experiment import FAILS, HOLDS, NOT_RUN, Experiment, Grid
 from deniable.papers.report import judged
 from deniable.papers.rows import Rows
 from deniable.papers.runner import run
+from deniable.planning.tuning import geometric
 
 BY_NAME = {each.name: each for each in EXPERIMENTS}
 SMALL: dict[str, dict[str, Any]] = {
@@ -140,7 +141,14 @@ def test_a_wrong_projection_turns_the_verdict_on_decoders(monkeypatch: pytest.Mo
 def test_a_wrong_unbiased_estimate_turns_the_verdicts_on_its_losses(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    parameters = {"name": [K_RR], "source": ["zipf 2"], "k": [16], "epsilon": [3.0], "n": [10_000], "draws": [50]}
+    parameters: dict[str, Any] = {
+        "name": [K_RR],
+        "source": ["zipf 2"],
+        "k": [16],
+        "epsilon": [3.0],
+        "n": [10_000],
+        "draws": [50],
+    }
     grid = Grid(parameters, repeats=8)
     texts = (
         "the l2 squared loss is that of the formula, for every n",
@@ -157,7 +165,13 @@ def test_a_wrong_decoder_of_hashes_turns_the_verdict_of_figure_3(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     right = dn.HashedResponse.estimate
-    parameters = {"alphabet": ["open", "closed"], "size": [64], "n": [10**6], "sizes": ["tuned"], "epsilon": [4.0]}
+    parameters: dict[str, Any] = {
+        "alphabet": ["open", "closed"],
+        "size": [64],
+        "n": [10**6],
+        "sizes": ["tuned"],
+        "epsilon": [4.0],
+    }
     grid = Grid(parameters, repeats=4)
     texts = (
         "open: O-RR meets or beats O-RAPPOR at every epsilon",
@@ -264,7 +278,7 @@ def test_the_noise_of_reports_has_nothing_to_do_with_the_draw_of_users() -> None
 
 
 def test_baselines_are_the_expected_losses() -> None:
-    random, p, n = np.random.default_rng(0), hashed.geometric(32), 20_000
+    random, p, n = np.random.default_rng(0), geometric(32), 20_000
     lost = np.mean([np.abs(random.multinomial(n, p) / n - p).sum() for _ in range(400)])
     found = hashed.baselines(p, n)
     assert found[hashed.RAW] == pytest.approx(lost, rel=0.03)
