@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deniable.mechanisms.modular_subset import ModularSubsetSelection
-from deniable.papers.experiment import Claim, Experiment, Grid, Lines, Table
+from deniable.papers.experiment import Claim, Experiment, Grid, Table
 from deniable.papers.judging import exact, only, share_of
 from deniable.papers.modular_subset.oracles import drawn_modular
 from deniable.papers.rows import Rows
@@ -146,17 +146,7 @@ THEOREM_2 = Experiment(
             "section 3.2",
         ),
     ),
-    picture=(
-        Lines(
-            "ridge",
-            "bias",
-            "k",
-            panels=("method",),
-            log_y=True,
-            labels={"ridge": "ridge over the diagonal of the system", "bias": "largest bias"},
-        ),
-        Table(("method", "ridge"), ("bias",), labels={"bias": "largest bias, mean"}),
-    ),
+    picture=Table(("method", "ridge"), ("bias",), labels={"bias": "largest bias, mean"}),
     note="The mean of the estimate from one report, over all reports there are and for every value of its sender; the "
     "estimate is a mean over reports, so that is its bias for any number of users. The system is divided by n/l "
     "instead of by the number n_j of a cohort's reports, which may be zero. As printed, n_j = sum_a c_j[a] "
