@@ -111,7 +111,7 @@ TABLE_2 = Experiment(
     note="Times are of this machine and differ from run to run. The paper reports .13 to .28 s for mss and 1.9 to 57 "
     "s for pgr, whose decoder there is a dynamic program; here that program is written with NumPy. Numbered as "
     "Singer did, the hyperplanes of the same geometry are shifts of one set, and one transform decodes it: the "
-    "factor e^eps in its cost, and with it the lead of mss, is that of the program and not of the mechanism. The "
-    "authors of pgr report .02 to 1.6 s for their own C++ at these geometries.",
+    "factor e^eps in the cost is that of the program, not of the mechanism. The authors of pgr report .02 to 1.6 "
+    "s for their own C++ at these geometries.",
     timed=True,
 )
