@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from deniable.pictures import new_figure
 
 _WIDTH, _HEIGHT, _DPI = 4.2, 3.1, 90
 _COLUMNS, _WIDEST = 3, 5
+_LETTERS = 12  # of a title, in an inch
 _DECADES = 1e3  # from this ratio on, a logarithmic axis needs no ticks within its decades
 _COLOURS = ("#1f4e79", "#c2410c", "#15803d", "#7e22ce", "#b45309", "#0e7490", "#be185d", "#4d7c0f", "#475569")
 
@@ -47,7 +49,7 @@ def draw(picture: Picture, rows: Rows, title: str = "") -> Any:
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     if title:
-        figure.suptitle(title, fontsize=10)
+        figure.suptitle(textwrap.fill(title, int(_LETTERS * _WIDTH * columns)), fontsize=10)
     return figure
 
 

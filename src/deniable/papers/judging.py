@@ -178,7 +178,9 @@ def decided(cells: Sequence[float], text: str, good: str, *, looks: int = 1) -> 
     return Verdict(IN_PART if share >= _MOSTLY else FAILS, numbers, confidence)
 
 
-def exact(holds: Callable[[Rows], bool], numbers: Callable[[Rows], str], how: str = "exact arithmetic") -> Any:
+def exact(
+    holds: Callable[[Rows], bool], numbers: Callable[[Rows], str], how: str = "exact arithmetic"
+) -> Callable[[Rows], Verdict]:
     """A claim about numbers without randomness: it holds or fails."""
 
     def judge(rows: Rows) -> Verdict:
@@ -189,7 +191,9 @@ def exact(holds: Callable[[Rows], bool], numbers: Callable[[Rows], str], how: st
     return judge
 
 
-def share_of(condition: Callable[[Any], bool], text: str, *, all_of: float = 1.0, most_of: float = 0.9) -> Any:
+def share_of(
+    condition: Callable[[Any], bool], text: str, *, all_of: float = 1.0, most_of: float = 0.9
+) -> Callable[[Rows], Verdict]:
     """That a condition is true of every row: holds at the share `all_of`, in part at `most_of`."""
 
     def judge(rows: Rows) -> Verdict:
