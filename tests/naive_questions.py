@@ -27,7 +27,7 @@ def entropy(x: Counts) -> float:
 
 
 def public_entropy(x: Counts, n: int) -> float:
-    b = max(0.0, math.log(n / len(x)))
+    b = max(0.0, 1 + math.log(n / len(x)))
     return math.log(n) - b - math.fsum((each * log(each) if each > 0 else 0.0) - b * each for each in x) / n
 
 

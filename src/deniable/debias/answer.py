@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,8 +65,9 @@ class Moments:
         rest = 1 - weight
         with np.errstate(invalid="ignore"):
             own = np.where(np.equal(weight, 0), 0.0, weight**2 * self.variance)
-            both = np.where(np.equal(weight, 0), 0.0, 2 * weight * rest * self.covariance)
-        return plain(own + rest**2 * self.naive_mse + both)
+            naive = np.where(np.equal(rest, 0), 0.0, rest**2 * self.naive_mse)
+            both = np.where(np.equal(weight * rest, 0), 0.0, 2 * weight * rest * self.covariance)
+        return plain(own + naive + both)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +76,9 @@ class Answer:
 
     `std_error` is the root of an unbiased estimate of the variance if the answer is unbiased (infinite where the
     variance is), and the root of the estimated mean square error if it is not. `width` is how far the
-    arithmetic itself may be off: nothing to do with the noise. `factor` is Theorem 5's bound on how many times the
-    mean square error of the naive answer the unbiased one's can be. `scale` is the size answers to this question can
-    have; a standard error above it makes the answer useless.
+    arithmetic itself may be off, but for the rounding of the result and of f: nothing to do with the noise. `factor`
+    is Theorem 5's bound on how many times the mean square error of the naive answer the unbiased one's can be.
+    `scale` is the size answers to this question can have; a standard error above it makes the answer useless.
     """
 
     question: str
@@ -93,6 +94,17 @@ class Answer:
     simulated: bool = False
     moments_rule: Callable[[], Moments] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To pickle it: the moments as far as they are known; what is not computed yet stays behind."""
+        found = self.__dict__.get("moments")
+        return {**self.__dict__, "moments_rule": None if found is None else partial(_known, found)}
+
+    def __deepcopy__(self, _: Any) -> Answer:
+        return self  # nothing of it changes
+
+    def __copy__(self) -> Answer:
+        return self
 
     @cached_property
     def moments(self) -> Moments | None:
@@ -207,6 +219,10 @@ def _chosen(answer: Answer, best: str) -> Answer:
         unbiased=False,
         notes=(*answer.notes, note),
     )
+
+
+def _known(moments: Moments) -> Moments:
+    return moments
 
 
 def _compared(moments: Moments, shape: tuple[int, ...]) -> tuple[dict[str, npt.NDArray[np.float64]], dict[str, float]]:

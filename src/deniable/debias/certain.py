@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from deniable.errors import InvalidArgument
 from deniable.randomness.bounds import precision
 from deniable.validate import positive
+
+Found = TypeVar("Found")
 
 TOLERANCE = 1e-9
 _FIRST_BITS, _MOST_BITS = 128, 2**20
@@ -48,10 +50,24 @@ def certain_all(
 ) -> list[Certain]:
     """The same for many values at once: all of them certain to the tolerance."""
     limit = positive(tolerance=tolerance)
+
+    def enough(found: list[Certain]) -> bool:
+        return all(width <= (limit * abs(value) if relative else limit) or width == 0 for value, width in found)
+
+    return until(enough, lambda: [known(each) for each in compute()], tolerance, bits)
+
+
+def known(number: Any) -> Certain:
+    """The middle of a ball, and its width."""
+    return Certain(float(number.mid()), 2 * float(number.rad()))
+
+
+def until(enough: Callable[[Found], bool], compute: Callable[[], Found], tolerance: float, bits: int) -> Found:
+    """What `compute` returns, with twice the digits each time, until it is enough."""
     while bits <= _MOST_BITS:
         with precision(bits):
-            found = [Certain(float(each.mid()), 2 * float(each.rad())) for each in compute()]
-        if all(width <= (limit * abs(value) if relative else limit) or width == 0 for value, width in found):
+            found = compute()
+        if enough(found):
             return found
         bits *= 2
     raise InvalidArgument("tolerance", f"be reachable with {_MOST_BITS} binary digits", tolerance)

@@ -56,7 +56,7 @@ def combine(
     # root mean square errors of answers with biases of unknown sign: at worst they add
     worst = sum(abs(share) * part.std_error for share, part in zip(shares, parts, strict=True) if not part.unbiased)
     kinds = {part.method for part in parts}
-    unknown = any(part.moments_rule is None for part in parts)
+    unknown = biased or any(part.moments_rule is None for part in parts)  # `best` weighs unbiased answers only
     answer = Answer(
         question=question or f"{how} of {len(parts)} answers",
         value=sum(share * part.value for share, part in zip(shares, parts, strict=True)),

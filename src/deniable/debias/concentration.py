@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -74,12 +75,13 @@ def _index(
     slope = sign / (n * (n - back))
     return sum_answer(
         name,
-        Function.of(lambda x: x * (x - back - b)),
+        Function.of(lambda x: x * (x - back - (Fraction(b) if x.dtype == object else b))),
         release,
         axis=None if release.values.ndim < 2 else -1,
         slope=slope,
         offset=(1.0 if differ else 0.0) + slope * b * n,
         scale=1.0,
+        parts=b + 2 + max(abs(int(release.values.max())), abs(int(release.values.min()))),
         best=best,
     )
 

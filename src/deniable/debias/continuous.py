@@ -44,10 +44,12 @@ def debias_continuous(
     choice(("none", "sum", "mean"), reduce=reduce)
     y, moments_rule, notes = release.values, None, []
     if isinstance(f, Polynomial):
+        f = f.convert()  # of another domain, such as one that was fitted
         line = Debiased(f, release)
         value, variance, naive = line.unbiased(y), line.variance(y), f(y)
-        if float(np.sum(variance)) < 0:
-            variance = line.moments(y).variance
+        negative = variance < 0 if reduce == "none" else np.full(y.shape, np.sum(variance) < 0)
+        if negative.any():
+            variance = np.where(negative, line.moments(y).variance, variance)
             notes.append(
                 "the unbiased estimate of the variance was negative: this one is for the noisy counts as true ones"
             )

@@ -3,9 +3,9 @@
     H = log N - (1/N) sum over i of x_i log x_i,   N the sum of the counts.
 
 With a public N this is a sum over single counts, to which any multiple of (sum of x_i) - N = 0 may be added. The terms
-here are x log x - b x, b = log(N/d) or 0 if that is negative, d the number of counts: their slope is small for counts
-of the usual size, and zero for empty ones where counts are sparse. The sum of -(x/N) log(x/N) is unbiased too, with
-a standard error that was 1.1 to 4.8 times as large in our trials.
+here are x log x - b x, b = 1 + log(N/d) or 0 if that is negative, d the number of counts: their slope, log x + 1 - b,
+is zero for counts of the mean size, and for empty ones where counts are sparse. The sum of -(x/N) log(x/N) is unbiased
+too, with a standard error that was 2.3 to 31 times as large in our trials.
 
 Reference: Theorems 13 and 23, section E.2 of Hillebrand et al. 2026.
 """
@@ -60,7 +60,7 @@ def entropy(
         return total_answer("entropy", formula, release, scale=scale, tolerance=tolerance, best=best)
     n = public_totals(total, release)
     axis = None if release.values.ndim < 2 else -1
-    b = max(0.0, math.log(float(np.mean(n)) / wide))  # one for all rows
+    b = max(0.0, 1 + math.log(float(np.mean(n)) / wide))  # one for all rows
     return sum_answer(
         "entropy",
         Function.of(lambda x: x_log_x(x) - b * x),
@@ -69,6 +69,7 @@ def entropy(
         slope=-1 / (n * unit),
         offset=(np.log(n) - b) / unit,
         scale=scale,
+        parts=b + math.log(2 + max(abs(int(release.values.max())), abs(int(release.values.min())))),
         best=best,
     )
 

@@ -92,9 +92,12 @@ class Function:
 
     def around(self, values: Array) -> tuple[Array, Array, Array]:
         """The values at y - 1, y and y + 1; what is not finite is the caller's to notice."""
+        points = values - 1, values, values + 1  # all made before f is called, which may change what it is given
         if values.dtype == object or (not (isinstance(self.below, str) and self.below == "f") and values.min() < 1):
-            return self(values - 1), self(values), self(values + 1)
-        return self.evaluate(values - 1), self.evaluate(values), self.evaluate(values + 1)
+            down, here, up = map(self, points)
+        else:
+            down, here, up = map(self.evaluate, points)
+        return down, here, up
 
     @property
     def continued(self) -> str:

@@ -15,6 +15,8 @@ from deniable.debias.function import Function
 Floats = npt.NDArray[np.float64]
 
 _DOUBLINGS = 40
+ROUNDING = 1e-12  # of a rate
+_RISE = 1e-6  # of a slope: less is rounding
 _WINDOW = np.arange(4)  # so that a function that is zero at every other count still shows
 
 
@@ -30,8 +32,9 @@ def growth_of(function: Function) -> Growth:
     """Measured far out, near powers of two; right for polynomials times exponentials, up to rounding.
 
     log|f| = c + d log t + b t has slope b + d log(2)/h between h and 2h; the last two slopes before an overflow give b.
+    Slopes that go on rising until then, as those of x^x and e^(x^2) do, are endless growth.
     """
-    distances = 2 ** np.arange(1, _DOUBLINGS, dtype=np.int64)
+    distances = 2 ** np.arange(_DOUBLINGS, dtype=np.int64)
     bounded = isinstance(function.below, float) or function.below in ("constant", "zero")
     sides = [distances] if bounded else [distances, -distances]
     rates, checked = [0.0], True
@@ -42,10 +45,17 @@ def growth_of(function: Function) -> Growth:
                 values = np.asarray(function(points.reshape(-1)), np.float64).reshape(points.shape)
         except Exception:  # f may be undefined far out, where no count is
             return Growth(0.0, checked=False)
-        checked &= not np.isnan(values).any()  # a NaN that is met is refused where it is met
-        if checked:
-            rates.append(_limit(np.abs(values), distances.astype(np.float64)))
+        unknown = np.asarray(np.isnan(values).any(axis=1))  # a NaN that is met is refused where it is met
+        checked &= not unknown.any()
+        known = int(np.argmax(unknown)) if unknown.any() else len(unknown)
+        if known >= 3 or not unknown.any():  # far out it may be an overflow divided by another
+            rates.append(_limit(np.abs(values[:known]), distances[:known].astype(np.float64)))
     return Growth(max(rates), checked)
+
+
+def is_endless(growth: Growth, rate: float) -> bool:
+    """Whether f^2 grows like q^-|y| or faster, log(1/q) being the rate: then the variance is infinite."""
+    return 2 * growth.rate >= rate * (1 - ROUNDING)
 
 
 def _limit(sizes: Floats, distances: Floats) -> float:
@@ -55,6 +65,16 @@ def _limit(sizes: Floats, distances: Floats) -> float:
         if last < 3:
             return np.inf
         if column[last - 3 : last].all():
-            first, second = np.diff(np.log(column[last - 3 : last])) / np.diff(distances[last - 3 : last])
-            return max(0.0, float(2 * second - first))
+            start = max(last - 4, 0)
+            with np.errstate(divide="ignore"):
+                slopes = np.diff(np.log(column[start:last])) / np.diff(distances[start:last])
+            if wrong.size and _rises(slopes):
+                return np.inf
+            return max(0.0, float(2 * slopes[-1] - slopes[-2]))
     return 0.0
+
+
+def _rises(slopes: Floats) -> bool:
+    """Whether the slopes rise by steps that do not shrink by half, as those towards a limit do."""
+    steps = np.diff(slopes)
+    return bool((steps > _RISE * np.abs(slopes[1:])).all() and (len(steps) < 2 or steps[-1] > 0.75 * steps[-2]))

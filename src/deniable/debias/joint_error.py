@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deniable.debias.answer import Answer, Moments, Number, UnreliableAnswer, plain, settle
-from deniable.debias.certain import certain_all
+from deniable.debias.certain import Certain, known, until
 from deniable.debias.operator import theorem_5_factor
 from deniable.debias.release import Release
 
@@ -26,6 +26,7 @@ NEGATIVE = (
 BEYOND = "the answer is beyond the largest float"
 _LARGEST = sys.float_info.max
 _DRAWS = 100
+_SHARE = 1e-6
 
 
 class Pair(NamedTuple):
@@ -52,16 +53,26 @@ def variance_of(pair: Pair) -> tuple[float, bool]:
 
 
 def certain_joint(compute: Callable[[], Sequence[Pair]], tolerance: float, bits: int = 128) -> list[Joint]:
-    """What `compute` returns, in balls, with precision raised until all values are certain to the tolerance."""
-    variances: list[tuple[float, bool]] = []
+    """What `compute` returns, in balls, with precision raised until all values are certain to the tolerance.
 
-    def values() -> list[Any]:
-        pairs = compute()
-        variances[:] = map(variance_of, pairs)
-        return [pair.first for pair in pairs]
+    The variances are certain to a millionth, or standard errors to a millionth of the tolerance.
+    """
 
-    found = certain_all(values, tolerance, bits=bits)
-    return [Joint(value, width, *error) for (value, width), error in zip(found, variances, strict=True)]
+    def values() -> list[tuple[Certain, Certain, Joint]]:
+        found = []
+        for pair in compute():
+            own, spread = known(pair.first), known(pair.first * pair.first - pair.square)
+            found.append((own, spread, Joint(*own, *variance_of(pair))))
+        return found
+
+    def enough(found: list[tuple[Certain, Certain, Joint]]) -> bool:
+        least = (_SHARE * tolerance) ** 2
+        return all(
+            own.width <= tolerance and spread.width <= max(_SHARE * abs(spread.value), least)
+            for own, spread, _ in found
+        )
+
+    return [joint for *_, joint in until(enough, values, tolerance, bits)]
 
 
 def joint_answer(

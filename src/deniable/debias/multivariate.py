@@ -49,15 +49,16 @@ def debias_multivariate(
     max_terms: int = MAX_TERMS,
     best: str = "unbiased",
     scale: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     question: str = "f of all counts",
 ) -> Answer:
     """f of all true counts together, without bias, for any f whose expectation over the noise exists.
 
     `f` takes an array with one point of d counts in each row, and gives one value per row. Up to `max_terms` terms all
     3^d neighbours are added up; beyond, or with `samples`, that many are drawn by the size of their weights, and
-    the standard error includes what the sampling adds. How fast f grows cannot be checked here: it must grow
-    more slowly than q^-|y| in every count.
+    the standard error includes what the sampling adds. They are drawn afresh, or from the `seed`, which
+    answers that are to be combined must not share. How fast f grows cannot be checked here: it must grow more slowly
+    than q^-|y| in every count.
 
     Cost: 3^d evaluations of f. The variance grows with d like the bound `factor`; for sums, products, order
     statistics, trees and entropies use the functions made for them.
@@ -71,7 +72,7 @@ def debias_multivariate(
     y = release.values.reshape(-1)
     if not fits_floats(y):
         raise InvalidArgument("data", "be below 2^53 for functions of several counts", "larger counts")
-    noise, d = release.noise, y.size
+    noise, d, trials = release.noise, y.size, seed or 0
     sampled = samples is not None or 3**d > whole(1, max_terms=max_terms)
     count = whole(2, samples=samples) if samples is not None else max_terms
     found = _sampled(f, y, noise, count, np.random.default_rng(seed)) if sampled else _all(f, y, noise)
@@ -82,7 +83,7 @@ def debias_multivariate(
     if sampled:
         notes.append(f"{count:,} of 3^{d} neighbours were drawn: of the variance {found.added:.3g} comes from that")
     if variance < found.added:
-        variance = max(_plug_in(f, y, noise, seed).variance, 0.0) + found.added
+        variance = max(_plug_in(f, y, noise, trials).variance, 0.0) + found.added
         notes.append(
             "the unbiased estimate of the variance was negative: this one is for the noisy counts as true ones"
         )
@@ -96,7 +97,7 @@ def debias_multivariate(
         scale=abs(found.value) + abs(naive) if scale is None else scale,
         n=d,
         simulated=release.simulated,
-        moments_rule=lambda: _plug_in(f, y, noise, seed, found.added),
+        moments_rule=lambda: _plug_in(f, y, noise, trials, found.added),
         notes=tuple(notes),
     )
     return settle(answer, best)

@@ -16,7 +16,7 @@ from deniable.debias.answer import Answer, plain, settle
 from deniable.debias.counts import Array
 from deniable.debias.discrete_laplace import DiscreteLaplace
 from deniable.debias.function import Function
-from deniable.debias.growth import Growth, growth_of
+from deniable.debias.growth import ROUNDING, Growth, growth_of, is_endless
 from deniable.debias.plug_in import moments_of
 from deniable.debias.release import as_release
 from deniable.debias.terms import reduced
@@ -62,7 +62,7 @@ def debias(
     choice(REDUCTIONS, reduce=reduce)
     function, noise = Function.of(f, below), release.noise
     growth = admissible(function, noise) if check_growth else Growth(0.0, checked=False)
-    squares = 2 * growth.rate < noise.rate
+    squares = not is_endless(growth, noise.rate)
     values = release.values
     if axis is not None:
         axis = whole(-values.ndim, values.ndim - 1, axis=axis)
@@ -101,7 +101,7 @@ def theorem_5_factor(noise: DiscreteLaplace, coordinates: int = 1) -> float:
 def admissible(function: Function, noise: DiscreteLaplace) -> Growth:
     """How fast f grows; refused if its expectation over the noise does not exist."""
     growth = growth_of(function)
-    if growth.rate >= noise.rate * (1 - 1e-12):
+    if growth.rate >= noise.rate * (1 - ROUNDING):
         rule = (
             f"grow more slowly than e^({noise.rate:.6g} |y|), or no unbiased answer exists at this epsilon "
             f"and sensitivity"

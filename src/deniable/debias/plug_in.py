@@ -15,7 +15,7 @@ import numpy.typing as npt
 from deniable.debias.answer import Moments, plain
 from deniable.debias.counts import Array, fits_floats
 from deniable.debias.function import Function
-from deniable.debias.growth import Growth
+from deniable.debias.growth import Growth, is_endless
 from deniable.debias.terms import terms_at
 from deniable.errors import InvalidArgument
 
@@ -52,7 +52,7 @@ def moments_of(
     function: Function, noise: DiscreteLaplace, values: Array, reduce: str, axis: int | None, growth: Growth
 ) -> Moments:
     """Bias, variances and covariance of the two answers, summed or averaged as the answer is."""
-    if 2 * growth.rate >= noise.rate:
+    if is_endless(growth, noise.rate):
         shape = values.shape if reduce == "none" else values.sum(axis=axis).shape
         endless = plain(np.full(shape, np.inf))
         return Moments(endless, endless, endless, endless)

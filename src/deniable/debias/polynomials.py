@@ -60,8 +60,12 @@ def polynomial(
     y = np.atleast_2d(release.values).astype(np.float64)
     checked = _checked(terms, y.shape[1])
     noise = release.noise
-    value, naive, size = _values(checked, y, float(noise.a))
-    variance = _variance(checked, y, float(noise.a))
+    with np.errstate(over="ignore", invalid="ignore"):
+        value, naive, size = _values(checked, y, float(noise.a))
+        variance = _variance(checked, y, float(noise.a))
+    if not np.isfinite(size).all():
+        raise InvalidArgument("terms", "have values at these counts that floats can hold", "an overflow")
+    variance[~np.isfinite(variance)] = math.inf
     notes: tuple[str, ...] = ()
     wrong = variance < 0
     if wrong.any():

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from deniable.debias.answer import Answer, Moments, settle
+from deniable.debias.growth import is_endless
 from deniable.debias.operator import admissible, theorem_5_factor
 from deniable.debias.release import as_release
 from deniable.debias.separable import ROUNDING, each_moments, functions_of
@@ -46,7 +47,7 @@ def product(
     naive = math.prod(float(term.naive[0]) for term in terms)
     variance = product_variance(factors, [float(term.variance[0]) for term in terms])
     notes: tuple[str, ...] = ()
-    if any(2 * growth.rate >= noise.rate for growth in growths):
+    if any(is_endless(growth, noise.rate) for growth in growths):
         variance = math.inf
     elif variance < 0:
         variance = _plug_in(each_moments(rules, growths, release), [float(term.naive[0]) for term in terms]).variance

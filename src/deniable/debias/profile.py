@@ -26,6 +26,7 @@ from deniable.validate import whole
 Floats = npt.NDArray[np.float64]
 
 MAX_PROFILE = 2**24
+_FARTHEST = 2**22  # steps of the noise kept at once
 SMALL = 1000  # the profile ends at the largest noisy count, or here, if nothing else is said
 
 
@@ -118,7 +119,12 @@ def profile(
 
 def _moments(values: Array, most: int, noise: DiscreteLaplace, share: float) -> Moments:
     """The errors of all answers at the plug-in: sums over the noisy counts y of functions of r - y."""
-    far, a = min(reach(noise), most + SMALL), float(noise.a)
+    from scipy.signal import fftconvolve
+
+    # no step r - y is longer than the second of these
+    far, a = min(reach(noise), max(most - int(values.min()), int(values.max()), 1)), float(noise.a)
+    if far > _FARTHEST:
+        raise InvalidArgument("best", "be unbiased for so different counts at so small an epsilon", "another")
     steps = np.arange(-far - 1, far + 2)
     q = float(noise.q)
     chance = (1 - q) / (1 + q) * q ** np.abs(steps)
@@ -126,7 +132,7 @@ def _moments(values: Array, most: int, noise: DiscreteLaplace, share: float) -> 
     weights = occurrences(values, -far, most + far)
 
     def added(of_step: Floats) -> Floats:
-        return np.convolve(weights, of_step, mode="valid")
+        return np.asarray(fftconvolve(weights, of_step, mode="valid"))
 
     # of 1[x = r]: naive has the chance of the step r - y; ours the square (1 + 2a)^2 there and a^2 on both sides
     bias = added(here - none)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from deniable.debias.answer import Answer, Moments, plain, settle
 from deniable.debias.function import Function
-from deniable.debias.growth import Growth
+from deniable.debias.growth import Growth, is_endless
 from deniable.debias.operator import admissible, theorem_5_factor
 from deniable.debias.plug_in import moments_of
 from deniable.debias.release import Release, as_release
@@ -51,8 +51,9 @@ def separable(
     flat, noise = release.values.reshape(-1), release.noise
     terms = [terms_at(rule, noise, flat[i : i + 1]) for i, rule in enumerate(rules)]
     value, variance, naive = (math.fsum(float(part[0]) for part in parts) for parts in zip(*terms, strict=True))
-    endless = any(2 * growth.rate >= noise.rate for growth in growths)
-    size = math.fsum(abs(float(term.naive[0])) for term in terms)
+    endless = any(is_endless(growth, noise.rate) for growth in growths)
+    sizes = (abs(float(term.naive[0])) + math.sqrt(float(term.variance[0]) / noise.a) for term in terms)
+    size = math.fsum(sizes)
     answer = Answer(
         question=question,
         value=value,
@@ -60,7 +61,7 @@ def separable(
         naive=naive,
         width=size * ROUNDING * (1 + 4 * float(noise.a)),
         factor=theorem_5_factor(noise),
-        scale=size or math.inf,
+        scale=math.fsum(abs(float(term.naive[0])) for term in terms) or math.inf,
         n=release.size,
         simulated=release.simulated,
         moments_rule=lambda: _added(each_moments(rules, growths, release)),
@@ -103,16 +104,21 @@ def sum_answer(
     slope: Any = 1.0,
     offset: Any = 0.0,
     scale: float | None = None,
+    parts: float = 0.0,
     best: str = "unbiased",
     notes: tuple[str, ...] = (),
 ) -> Answer:
-    """offset + slope times the sum of one function over all counts, or along an axis: the shape of most questions."""
+    """offset + slope times the sum of one function over all counts, or along an axis: the shape of most questions.
+
+    `parts` times (|y| + 1) bounds the terms of the function at y and beside it, if they can cancel.
+    """
     values, noise = release.values, release.noise
     if axis is not None and not (isinstance(axis, int) and -values.ndim <= axis < values.ndim):
         raise InvalidArgument("axis", f"be an axis of counts of shape {values.shape}", axis)
     growth = admissible(function, noise)
-    squares = 2 * growth.rate < noise.rate
+    squares = not is_endless(growth, noise.rate)
     found = reduced(function, noise, values, "sum", axis)
+    size = found.size + (parts * float(np.max((np.abs(values) + 1).sum(axis=axis))) if parts else 0.0)
     steep: Floats = np.abs(np.asarray(slope, np.float64))
     variance = steep**2 * found.terms.variance if squares else np.full(np.shape(found.terms.variance), np.inf)
     if not squares:
@@ -122,7 +128,7 @@ def sum_answer(
         value=plain(offset + slope * found.terms.value),
         std_error=plain(np.sqrt(variance)),
         naive=plain(offset + slope * found.terms.naive),
-        width=float(steep.max()) * found.size * ROUNDING * (1 + 4 * float(noise.a)),
+        width=ROUNDING * (float(steep.max()) * size * (1 + 4 * float(noise.a)) + float(np.max(np.abs(offset)))),
         factor=theorem_5_factor(noise),
         scale=(float(steep.max()) * found.largest or math.inf) if scale is None else scale,
         n=release.size,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def stars(
         product = x * 1
         for i in range(1, k):
             product = product * (x - i)
-        return product / math.factorial(k)
+        return product // math.factorial(k) if product.dtype == object else product / math.factorial(k)
 
     return sum_answer(f"{k}-stars", Function.of(choose), release, best=best)
 
@@ -94,8 +95,9 @@ def degree_polynomial(
         raise InvalidArgument("coefficients", f"be 1 to {MAX_POWER} numbers", coefficients)
 
     def horner(x: Any) -> Any:
-        value = x * 0 + numbers[-1]
-        for number in reversed(numbers[:-1]):
+        exact = [Fraction(number) for number in numbers] if x.dtype == object else numbers
+        value = x * 0 + exact[-1]
+        for number in reversed(exact[:-1]):
             value = value * x + number
         return value
 

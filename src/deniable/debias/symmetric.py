@@ -13,12 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.debias.answer import Answer, settle
-from deniable.debias.counts import Array
+from deniable.debias.counts import Array, fits_floats
 from deniable.debias.function import Function
+from deniable.debias.growth import is_endless
 from deniable.debias.joint_error import NEGATIVE, Pair, simulated_moments, variance_of
 from deniable.debias.operator import admissible, theorem_5_factor
 from deniable.debias.release import Release, as_release
 from deniable.debias.separable import ROUNDING
+from deniable.errors import InvalidArgument
 from deniable.validate import whole
 
 Floats = npt.NDArray[np.float64]
@@ -47,7 +49,9 @@ def power_of_sum(
     release = as_release(data, epsilon, sensitivity)
     power = whole(1, MAX_ORDER, power=power)
     function = Function.of(f, below)
-    admissible(Function.of(lambda x: np.asarray(function(x), np.float64) ** power), release.noise)
+    growth = admissible(Function.of(lambda x: np.asarray(function(x), np.float64) ** power), release.noise)
+    if not fits_floats(release.values):
+        raise InvalidArgument("data", "be counts below 2^53", "larger counts")
 
     def both(values: Array) -> tuple[float, float]:
         found, at = _series(function, Release(values, release.noise), power)
@@ -59,6 +63,8 @@ def power_of_sum(
     value, square = (_shifted(series, here, p) for p in (power, 2 * power))
     squared = square - 2 * naive * value  # (F - naive)^2 = F^2 - naive^2 - 2 naive (F - naive)
     variance, estimated = variance_of(Pair(value, squared))
+    if is_endless(growth, release.noise.rate):
+        variance, estimated = math.inf, True
     scale = abs(naive) + abs(naive + value)
     answer = Answer(
         question=question or f"power {power} of a sum",

@@ -33,9 +33,9 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True)
 class Reduced:
-    """The terms, or their sum or mean; the same of |f|, for rounding; and the largest the answer could be.
+    """The terms, or their sum or mean; a bound on the same of |f| at the counts and beside them, for rounding.
 
-    That is the sum (mean) if every count had the largest |f| among the noisy counts.
+    `largest` is what the answer could be: the sum (mean) if every count had the largest |f| among the noisy counts.
     """
 
     terms: Terms
@@ -81,6 +81,8 @@ def terms_at(function: Function, noise: DiscreteLaplace, values: Array, into: Te
 
 def reduced(function: Function, noise: DiscreteLaplace, values: Array, reduce: str, axis: int | None) -> Reduced:
     """The operator at every count, then nothing, or the sum or mean of all or along an axis."""
+    # |f(y + 1) - f(y)| <= root of (variance/a); a sum of n roots <= root of (n times the sum)
+    a = float(noise.a)
     if reduce != "none" and axis is None:
         sums, size, peak = _total(function, noise, values.reshape(-1))
         many = values.size
@@ -88,10 +90,11 @@ def reduced(function: Function, noise: DiscreteLaplace, values: Array, reduce: s
         each = _each(function, noise, values)
         if reduce == "none":
             peak = _peak(each.naive)
-            return Reduced(each, peak, peak)
+            return Reduced(each, peak + math.sqrt(float(each.variance.max()) / a), peak)
         sums = Terms(*(part.sum(axis=axis) for part in each))
         size, peak = float(np.abs(each.naive).sum(axis=axis).max()), _peak(each.naive)
         many = values.size // sums.naive.size
+    size += math.sqrt(many * float(np.max(sums.variance)) / a)
     if reduce == "sum":
         return Reduced(sums, size, many * peak)
     return Reduced(Terms(sums.value / many, sums.variance / many**2, sums.naive / many), size / many, peak)

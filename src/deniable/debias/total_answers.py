@@ -75,7 +75,9 @@ def total_answer(
     naive = [formula.naive(row) for row in rows]
     joints = [formula.unbiased(row, noise, limit, here) for row, here in zip(rows, naive, strict=True)]
     if release.values.ndim > 1:
-        answer = joint_answer(question, release, joints, np.array(naive), naive, scale=scale, notes=(UNKNOWN,))
+        answer = joint_answer(
+            question, release, joints, np.array(naive), naive, scale=scale, best=best, notes=(UNKNOWN,)
+        )
         return warn_of_useless(answer)
 
     def both(values: Array) -> tuple[float, float]:

@@ -9,6 +9,7 @@ enter through the total's: the work is linear in the number of counts, where The
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from deniable.debias.certain import ball
@@ -115,6 +116,7 @@ class NoisyTotal:
         return sum((near[place] for near in one.near), ball(0))
 
 
-def centred(pair: Pair, centre: Any) -> Pair:
+def centred(pair: Pair, centre: float) -> Pair:
     """The answers to Q - c and (Q - c)^2, from those to Q and Q^2."""
-    return Pair(pair.first - centre, pair.square - 2 * centre * pair.first + centre * centre)
+    c = ball(Fraction(centre))  # a float's square would be rounded, by more than small variances
+    return Pair(pair.first - c, pair.square - 2 * c * pair.first + c * c)
