@@ -22,6 +22,7 @@ from deniable.papers.discrete_distribution.formulas import absolute_loss, advant
 from deniable.papers.discrete_distribution.minimax import MINIMAX, SECTION_E_2, asymptotic_bias, risk, shrunk
 from deniable.papers.discrete_distribution.propositions import LOG, approaches, factors, tends_to_one
 from deniable.papers.discrete_distribution.sources import FLAT, K_RAPPOR, K_RR, O_RAPPOR, O_RR, SKEWED, drawn
+from deniable.papers.drawing import draw
 from deniable.papers.experiment import FAILS, HOLDS, NOT_RUN, Experiment, Grid
 from deniable.papers.report import judged
 from deniable.papers.rows import Rows
@@ -88,6 +89,15 @@ def test_a_measure_gives_finite_numbers_and_the_same_ones_again(name: str) -> No
         assert numbers
         assert np.isfinite(numbers).all()
     assert rows == [dict(row) for row in experiment.measure(seed=1, **SMALL[name])]
+
+
+@pytest.mark.parametrize("name", ["figure-1", "figure-4", "figure-11", "section-e.2", "section-g", "proposition-5"])
+def test_pictures_can_be_drawn_from_what_is_measured(name: str) -> None:
+    experiment, cell = BY_NAME[name], {"seed": 1, **SMALL[name]}
+    rows = Rows({**cell, **row} for row in experiment.measure(**cell))
+    pictures = experiment.picture if isinstance(experiment.picture, tuple) else (experiment.picture,)
+    for picture in pictures:
+        assert draw(picture, rows, experiment.title).axes
 
 
 @pytest.mark.parametrize("name", BY_NAME)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.papers.discrete_distribution.sources import PAPER, Floats, drawn
-from deniable.papers.experiment import FAILS, HOLDS, IN_PART, Claim, Experiment, Grid, Table, Verdict
+from deniable.papers.experiment import FAILS, HOLDS, IN_PART, Claim, Experiment, Grid, Lines, Verdict
 from deniable.papers.judging import NOTHING, centred, exact
 from deniable.papers.rows import Rows
 from deniable.randomness.simulated import generator
@@ -132,7 +132,26 @@ SECTION_E_2 = Experiment(
         ),
         Claim("unlike the empirical one it is not even asymptotically unbiased", asymptotic_bias, "E.2"),
     ),
-    picture=(Table(("k", "n", "pull"), ("loss",), labels={"pull": "weight / sqrt n", "loss": "worst loss / least"}),),
+    picture=(
+        Lines(
+            "pull",
+            "loss",
+            "n",
+            panels=("k",),
+            log_y=True,
+            labels={"pull": "weight of the uniform distribution / sqrt n", "loss": "worst loss / least"},
+            only={"part": "worst"},
+        ),
+        Lines(
+            "n",
+            "bias",
+            "method",
+            panels=("k", "source"),
+            log_x=True,
+            labels={"n": "users n", "bias": "l1 bias"},
+            only={"part": "at"},
+        ),
+    ),
     note="The estimator is the posterior mean under a symmetric Dirichlet prior of total weight sqrt n; its loss being "
     "the same everywhere makes it minimax (Lehmann and Casella 1998). Its bias, (1/k - p_i)/(1 + sqrt n), does vanish "
     "for many users, so it is asymptotically unbiased in the usual sense; what does not vanish is its ratio to the "
