@@ -33,7 +33,7 @@ class HashedResponse(SymbolReports, CohortMechanism):
     Cost: three random words a report, log2(cohorts buckets) bits, one count a report.
 
     >>> from deniable import Domain
-    >>> m = HashedResponse(Domain.open(), epsilon=2.0, cohorts=64, buckets=32)
+    >>> m = HashedResponse(Domain.open(), epsilon=2.0, cohorts=64, buckets=32, candidates=500)
     >>> m.report_bits
     11
     """
