@@ -26,7 +26,7 @@ _FEW = (4, 16, 64, 256, 1024)
 _ALL = tuple(2**power for power in range(1, 13))
 _BY = ("source", "n", "k", "epsilon")
 _QUICK = ("geometric", "binomial 0.1", "zipf 1", "zipf 2", FLAT)
-_HEAT = {**LABELS, "epsilon": "epsilon (whole powers of 2 of e^epsilon)"}
+_HEAT = {**LABELS, "gain l1": "difference in l1 loss", "gain l2": "difference in l2 loss"}
 _SETTING = (
     "Loss is the distance from the users' own histogram, as in section 4.4; all decoders see the same reports. The "
     "paper has 10,000 evaluations a cell and does not list its k and epsilon: here they are powers of two of k and of "
@@ -119,7 +119,7 @@ def _with_all_sources(figure: Experiment) -> Experiment:
         quick=figure.quick,
         full=_grids((*SKEWED, FLAT), (30, 100, 30_000, 10**6))[1],
         claims=(*figure.claims, *more),
-        picture=Heat("epsilon", "k", "gain l1", panels=("source", "n", "mechanism"), diverging=True, labels=_HEAT),
+        picture=Heat("epsilon", "k", "gain l1", panels=("source", "with"), diverging=True, labels=_HEAT),
         note=figure.note
         + " Of the other skewed distributions the quick grid has binomial 0.1, Zipf 1 and Zipf 2. Proposition 7's "
         "likelihood of k-RAPPOR multiplies the bits of a report as if they were independent given p, which bits of a "

@@ -32,7 +32,7 @@ def decoders(seed: int, source: str, n: int, k: int, epsilon: float, draws: int)
             for norm in ("l1", "l2")
         }
         rows += [
-            {"mechanism": name, "method": method, **losses[name, method], **gains}
+            {"mechanism": name, "with": f"{name}, n={n}", "method": method, **losses[name, method], **gains}
             for method in (*methods, *BESIDE[name])
         ]
     return rows
