@@ -91,7 +91,7 @@ WRONG = {
     "new --epsilon 0 -o out.json": "epsilon must be positive",
     "new --epsilon 1 --lengths a,b -o out.json": "--lengths must be whole numbers",
     "new --epsilon 1 --lengths 3,2 -o out.json": "lengths must grow and end with 13",
-    "new --epsilon 1 -m grr -o out.json": "parameters must be known to grr",
+    "new --epsilon 1 -m grr -o out.json": "mechanism must be one of cms, hcms, orappor, orr",
     "show spec.json": 'spec.json: a heavy-hitter spec must have the member "heavy_hitters"',
     "show nothing.json": "nothing.json: No such file",
     "privatize towns.parquet --spec hh.json -o out.parquet": "which column holds the values: 'town', 'user'",

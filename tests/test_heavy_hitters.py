@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 from collections import Counter
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.heavy_hitters.protocol import _uniform_levels
+from deniable.heavy_hitters.groups import uniform_levels
 from deniable.heavy_hitters.selection import found_from, given_selection
 from deniable.heavy_hitters.strings import CUT, END, Alphabet, is_whole, pending, sequence
 from deniable.randomness.choices import Choices
@@ -144,7 +145,7 @@ def test_levels_of_a_batch_are_those_of_one_by_one_also_when_words_are_rejected(
     keystream = Keystream.seeded(1)
     few = np.array([0, 1, 2, 2**63, 2**64 - 1, 2**64 // 3, 2**64 // 7 + 1], np.uint64)
     drawn = np.concatenate([few, keystream.stream(9).words(200)])
-    found = _uniform_levels(count, drawn, keystream)
+    found = uniform_levels(count, drawn, keystream)
     expected = [Choices([word], keystream.overflow(i)).below(count) for i, word in enumerate(drawn.tolist())]
     assert found.tolist() == expected
 
@@ -372,8 +373,15 @@ GOOD: dict[str, Any] = {"epsilon": 1.0, "alphabet": "ab", "max_bytes": 4}
         ({"lengths": (2, 4)}, "lengths must grow and end with 5"),
         ({"lengths": (0, 5)}, "lengths must be a whole number from 1"),
         ({"lengths": ()}, "levels must be a whole number from 1 to 64"),
-        ({"mechanism": "grr", "cohorts": 5}, "must be"),
-        ({"mechanism": "magic"}, "name must be one of"),
+        ({"lengths": 5}, "lengths must be a list"),
+        ({"lengths": "35"}, "lengths must be a list"),
+        ({"max_bytes": 255, "alphabet": None}, "max_bytes must be smaller: it takes 127 groups"),
+        ({"mechanism": "grr", "cohorts": 5}, "mechanism must be one of cms, hcms, orappor, orr"),
+        ({"mechanism": "magic"}, "mechanism must be one of"),
+        ({"seed": "x"}, "seed must be a whole number"),
+        ({"seed": 1.5}, "seed must be a whole number"),
+        ({"seed": 2**26}, "seed must be a whole number from 0 to 67108863"),
+        ({"k": 5}, "parameters must leave out the domain"),
         ({"cohorts": 0}, "cohorts must be a whole number from 1"),
         ({"colour": 3}, "parameters must be known to orr"),
         ({"key": "k" * 33}, "key must have at most 32 bytes"),
@@ -385,7 +393,7 @@ def test_a_wrong_parameter_is_refused_in_one_line(change: dict[str, Any], reason
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("value", [None, 5, b"\xff", "\ud800", float("nan"), ["a"]])
+@pytest.mark.parametrize("value", [None, 5, b"\xff", "\ud800", float("nan"), ["a"], bytearray(b"a")])
 def test_what_is_no_text_is_refused_with_its_position(hh: dn.HeavyHitters, value: object) -> None:
     for make in (lambda: hh.privatize(["a", value]), lambda: hh.privatize_one(value)):
         with pytest.raises(dn.ValueOutsideDomain, match="must be text"):
@@ -402,6 +410,10 @@ def test_wrong_reports_and_summaries_are_refused(hh: dn.HeavyHitters) -> None:
         dn.HitterReports.from_arrow(made.reports.to_arrow())
     with pytest.raises(dn.MalformedReport, match="pairs of a level and a report"):
         hh.summarize([3])  # type: ignore[list-item]
+    with pytest.raises(dn.MalformedReport, match="pairs of a level and a report"):
+        hh.summarize(3)  # type: ignore[arg-type]
+    with pytest.raises(dn.MalformedReport, match="a level must lie from 0 to 65535"):
+        dn.HitterReports(np.full(3, 70_000), made.reports)
     with pytest.raises(dn.EmptySummary, match="level 0 has no reports"):
         hh.find(hh.empty_summary())
     with pytest.raises(dn.InvalidArgument, match="summary must be"):
@@ -413,6 +425,39 @@ def test_wrong_reports_and_summaries_are_refused(hh: dn.HeavyHitters) -> None:
     for counts in ({}, [3], {"a": -1}, {"a": 1.5}):
         with pytest.raises(dn.InvalidArgument, match="count"):
             hh.simulate(counts)  # type: ignore[arg-type]
+
+
+def test_summaries_that_hold_other_levels_than_they_say_are_refused(hh: dn.HeavyHitters) -> None:
+    made = hh.simulate({"a": 300})
+    other = dn.HeavyHitters.new(epsilon=4.0, alphabet=LETTERS, max_bytes=6, lengths=(3, 5, 7), cohorts=32)
+    with pytest.raises(dn.FingerprintMismatch, match="a summary belongs to another spec"):
+        hh.find(dn.HitterSummary(other.simulate({"a": 300}).levels, hh.fingerprint))
+    with pytest.raises(dn.MalformedSummary, match="summary must have 3 levels, got 1"):
+        hh.find(dn.HitterSummary(made.levels[:1], hh.fingerprint))
+    body = made.to_bytes()[:-32]
+    one_more = body[:6] + b"\x04" + body[7:]
+    for wrong in (body + b"more", body[:-9], one_more):
+        with pytest.raises(dn.MalformedSummary):
+            dn.HitterSummary.from_bytes(wrong + hashlib.sha256(wrong).digest())
+
+
+def test_the_share_of_strings_that_are_not_listed_is_as_uncertain_as_it_says() -> None:
+    """Of 40 intervals of 95%, fewer than 33 hold the truth by chance in one of 1000 suites; without the difference
+    of the sums about 26 do."""
+    words = [a + b + c for a in "abcdefgh" for b in "abcdefgh" for c in "abcdef"]
+    shares = 1 / np.arange(1, len(words) + 1)
+    held = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        counts = dict(zip(rng.permutation(words).tolist(), rng.multinomial(3000, shares / shares.sum()), strict=True))
+        hh = dn.HeavyHitters.new(
+            epsilon=8.0, alphabet="abcdefgh", max_bytes=3, lengths=(2, 3, 4), cohorts=64, key=str(seed)
+        )
+        found = hh.find(hh.simulate(counts, seed=seed))
+        truth = 1 - sum(counts.get(row.label, 0) for row in found.rows() if row.whole) / 3000
+        share, error = found.unlisted
+        held += abs(share - truth) <= 1.96 * error
+    assert held >= 33
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"heavy_hitters":1}', "5"])

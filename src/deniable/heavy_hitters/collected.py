@@ -24,6 +24,7 @@ MAGIC = b"DNBLH"
 VERSION = 1
 _HEADER = struct.Struct("<5sBH32s")
 _LENGTH = struct.Struct("<Q")
+_MAX_LEVEL = 2**16 - 1
 _CHECKSUM = hashlib.sha256().digest_size
 
 Levels = npt.NDArray[np.uint16]
@@ -40,6 +41,8 @@ class HitterReports:
         levels = np.asarray(self.levels)
         if levels.dtype.kind not in "iu" or levels.shape != (len(self.reports),):
             raise MalformedReport(f"there must be one level for each of {len(self.reports)} reports")
+        if len(levels) and not 0 <= levels.min() <= levels.max() <= _MAX_LEVEL:
+            raise MalformedReport(f"a level must lie from 0 to {_MAX_LEVEL}, got {levels.min()} to {levels.max()}")
         view = levels.view()
         view.setflags(write=False)
         object.__setattr__(self, "levels", view)
@@ -130,9 +133,14 @@ class HitterSummary:
         if hashlib.sha256(data[:-_CHECKSUM]).digest() != data[-_CHECKSUM:]:
             raise MalformedSummary("summary is truncated or damaged: its checksum does not match")
         parts, place = [], _HEADER.size
+        end = len(data) - _CHECKSUM
         for _ in range(count):
             (length,) = _LENGTH.unpack_from(data, place)
             place += _LENGTH.size
+            if place + length > end:
+                break
             parts.append(Summary.from_bytes(data[place : place + length]))
             place += length
+        if len(parts) != count or place != end:
+            raise MalformedSummary(f"summary must hold {count} levels and nothing more")
         return HitterSummary(tuple(parts), fingerprint.hex())

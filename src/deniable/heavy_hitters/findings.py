@@ -12,7 +12,7 @@ import numpy.typing as npt
 from deniable.estimate import LEVEL, SHOWN
 from deniable.heavy_hitters.selection import given_selection
 from deniable.heavy_hitters.strings import CUT
-from deniable.validate import strictly_between
+from deniable.validate import strictly_between, whole
 
 Floats = npt.NDArray[np.float64]
 
@@ -94,13 +94,18 @@ class Findings:
 
     def top(self, count: int = 10, level: float = LEVEL) -> list[FoundString]:
         """The most frequent strings."""
-        return self.rows(level)[:count]
+        return self.rows(level)[: whole(1, count=count)]
 
     @property
     def unlisted(self) -> tuple[float, float]:
-        """The share of users whose string is not listed, and its standard error."""
+        """The share of users whose string is not listed, and its standard error.
+
+        Medians do not add up to a median: the truth lies between their sum and that of the estimates before the
+        choice of strings is accounted for, and all of that difference is part of the error.
+        """
         listed = sum(row.frequency for row in self.rows())
-        return max(0.0, 1 - listed), float(np.sqrt((self.errors**2).sum()))
+        difference = float(self.estimates.sum()) - listed
+        return max(0.0, 1 - listed), float(np.sqrt((self.errors**2).sum() + difference**2))
 
     @property
     def missed(self) -> str:

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.columns import entries, is_missing, read
-from deniable.domain import Domain
+from deniable.columns import entries, read
 from deniable.domain_open import Open
-from deniable.errors import FingerprintMismatch, InvalidArgument, MalformedReport, SpecError, ValueOutsideDomain, shown
+from deniable.errors import FingerprintMismatch, InvalidArgument, MalformedReport, MalformedSummary, SpecError, shown
 from deniable.estimate import RATE
 from deniable.guarantee import Guarantee
-from deniable.heavy_hitters.collected import HitterReports, HitterSummary, Levels
-from deniable.heavy_hitters.strings import Alphabet, sequence
+from deniable.heavy_hitters.collected import HitterReports, HitterSummary
+from deniable.heavy_hitters.groups import BUDGET, MAX_BYTES, MAX_LEVELS, made_lengths, made_levels, uniform_levels
+from deniable.heavy_hitters.strings import Alphabet, sequences
 from deniable.mechanisms.cohorts import CohortMechanism
-from deniable.mechanisms.registry import from_spec, mechanism
-from deniable.randomness.choices import Choices, rejection_bound, scaled
+from deniable.mechanisms.registry import from_spec
+from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 from deniable.reports import Report, Reports
 from deniable.spec import Spec
@@ -40,11 +40,7 @@ if TYPE_CHECKING:
     from deniable.heavy_hitters.findings import Findings
 
 FORMAT = 1
-MAX_BYTES, MAX_LEVELS = 255, 64
-BUDGET = 2**21  # candidates of a level
-COHORTS, FITTED = 512, 256  # of a level's mechanism, unless given: hash functions, and strings fitted together
 _MEMBERS = {"alphabet", "deniable", "heavy_hitters", "levels", "max_bytes"}
-_RULE = "be text"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +90,8 @@ class HeavyHitters:
         parameters are the mechanism's.
         """
         max_bytes = whole(1, MAX_BYTES, max_bytes=max_bytes)
-        chosen = Alphabet(alphabet).default_lengths(max_bytes, BUDGET) if lengths is None else tuple(lengths)
-        for length in chosen:
-            whole(1, MAX_BYTES + 1, lengths=length)
-        sizes = {"cohorts": COHORTS, "candidates": FITTED} | parameters
-        return HeavyHitters(
-            tuple(_level(mechanism, epsilon, length, key, number, sizes) for number, length in enumerate(chosen)),
-            max_bytes,
-            alphabet,
-        )
+        chosen = made_lengths(lengths, Alphabet(alphabet), max_bytes)
+        return HeavyHitters(made_levels(mechanism, epsilon, chosen, key, parameters), max_bytes, alphabet)
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -163,7 +152,7 @@ class HeavyHitters:
 
     def privatize_one(self, value: object) -> tuple[int, Report]:
         """The level and the report of one person, in plain Python: what a device runs."""
-        (whole_sequence,) = self._sequences([value])
+        (whole_sequence,) = sequences([value], self.max_bytes)
         keystream = Keystream.fresh()
         chosen = Choices(keystream.stream(0).words(1).tolist(), keystream.overflow(0)).below(len(self.levels))
         return chosen, self.levels[chosen].privatize_one(whole_sequence[: self.lengths[chosen]])
@@ -179,34 +168,22 @@ class HeavyHitters:
 
     def reports_of(self, values: Any, keystream: Keystream) -> HitterReports:
         """The reports of these values from this keystream: a word each for the level, then a key for each level."""
-        sequences = self._sequences(entries(read(values)))
+        told = sequences(entries(read(values)), self.max_bytes)
         stream = keystream.stream(0)
-        levels = _uniform_levels(len(self.levels), stream.words(len(sequences)), keystream)
-        data = self.levels[0].empty_payloads(len(sequences))
+        levels = uniform_levels(len(self.levels), stream.words(len(told)), keystream)
+        data = self.levels[0].empty_payloads(len(told))
         for number, level in enumerate(self.levels):
             own = Keystream(stream.words(4).astype("<u8").tobytes(), keystream.simulated)
             places = np.flatnonzero(levels == number)
             if len(places):
-                beginnings = [sequences[place][: self.lengths[number]] for place in places]
+                beginnings = [told[place][: self.lengths[number]] for place in places]
                 data[places] = level.payloads(level.domain.indices(beginnings), own)
         return HitterReports(levels, Reports(data, self.fingerprint, keystream.simulated))
-
-    def _sequences(self, values: list[Any]) -> list[bytes]:
-        found: dict[Any, bytes] = {}
-        for position, value in enumerate(values):
-            if not is_missing(value) and type(value) in (str, bytes) and value in found:
-                continue
-            try:
-                data = value.encode() if isinstance(value, str) else value.decode().encode()
-            except (AttributeError, UnicodeError):
-                raise ValueOutsideDomain(value, _RULE, position) from None
-            found[value] = sequence(data, self.max_bytes)
-        return [found[value] for value in values]
 
     def summarize(self, reports: HitterReports | Iterable[tuple[int, Report]]) -> HitterSummary:
         """Count reports: a batch, or pairs of a level and a report."""
         if not isinstance(reports, HitterReports):
-            return self._summarize_pairs(list(reports))
+            return self._summarize_pairs(reports)
         if reports.reports.fingerprint != self.fingerprint:
             raise FingerprintMismatch("a batch of reports", self.fingerprint, reports.reports.fingerprint)
         if len(reports) and (reports.levels.min() < 0 or reports.levels.max() >= len(self.levels)):
@@ -217,17 +194,15 @@ class HeavyHitters:
             parts.append(level.summarize(Reports(data, level.fingerprint, reports.reports.simulated)))
         return HitterSummary(tuple(parts), self.fingerprint)
 
-    def _summarize_pairs(self, pairs: list[tuple[int, Report]]) -> HitterSummary:
+    def _summarize_pairs(self, pairs: Iterable[tuple[int, Report]]) -> HitterSummary:
         by_level: list[list[Report]] = [[] for _ in self.levels]
-        for pair in pairs:
+        for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
             if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[1], Report):
                 raise MalformedReport(f"reports must be a batch, or pairs of a level and a report, got {shown(pair)}")
             by_level[whole(0, len(self.levels) - 1, level=pair[0])].append(pair[1])
-        parts = (level.summarize(own) if own else level.empty_summary() for level, own in self._zipped(by_level))
+        both = zip(self.levels, by_level, strict=True)
+        parts = (level.summarize(own) if own else level.empty_summary() for level, own in both)
         return HitterSummary(tuple(parts), self.fingerprint)
-
-    def _zipped(self, others: list[Any]) -> Iterable[tuple[CohortMechanism, Any]]:
-        return zip(self.levels, others, strict=True)
 
     def empty_summary(self) -> HitterSummary:
         """The summary of no reports: adding it changes nothing."""
@@ -262,31 +237,11 @@ class HeavyHitters:
             raise InvalidArgument("summary", "be a HitterSummary, or HitterReports", summary)
         if summary.fingerprint != self.fingerprint:
             raise FingerprintMismatch("a summary", self.fingerprint, summary.fingerprint)
+        if len(summary.levels) != len(self.levels):
+            raise MalformedSummary(f"summary must have {len(self.levels)} levels, got {len(summary.levels)}")
+        for level, part in zip(self.levels, summary.levels, strict=True):
+            if part.n:
+                level.check_summary(part)
         choice(("users", "population"), target=target)
         sought = Alphabet(self.alphabet if alphabet is None else alphabet)
         return find(self, summary, sought, rate, target, whole(1, 2**26, budget=budget), progress)
-
-
-def _level(
-    name: str, epsilon: float, length: int, key: str, number: int, parameters: Mapping[str, Any]
-) -> CohortMechanism:
-    # hash functions of its own, so that strings which share cells at one level do not at the next
-    seed = int(parameters.get("seed", 0)) * MAX_LEVELS + number
-    domain = Domain.open(max_bytes=length, key=key)
-    made = mechanism(name, domain=domain, epsilon=epsilon, **{**parameters, "seed": seed})
-    if not isinstance(made, CohortMechanism):
-        raise InvalidArgument("mechanism", "be one for open strings, such as orr", name)
-    return made
-
-
-def _uniform_levels(count: int, words: Any, keystream: Keystream) -> Levels:
-    """A level for each word, as Choices.below draws it: the high half of word * count, unless the low half is small."""
-    low, high = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)
-    factor = np.uint64(count)
-    drawn = (high * factor + (low * factor >> np.uint64(32))) >> np.uint64(32)
-    for place in np.flatnonzero(words * factor < np.uint64(rejection_bound(count))).tolist():
-        for word in keystream.overflow(place):
-            drawn[place], rest = scaled(word, count)
-            if rest >= rejection_bound(count):
-                break
-    return np.asarray(drawn, np.uint16)

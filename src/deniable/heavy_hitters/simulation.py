@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.errors import InvalidArgument
 from deniable.heavy_hitters.collected import HitterSummary
+from deniable.heavy_hitters.strings import sequences
 from deniable.randomness.simulated import generator
 from deniable.summary import Summary
 from deniable.validate import whole
@@ -28,13 +29,13 @@ def simulated(protocol: HeavyHitters, counts: Mapping[str, int], seed: int) -> H
     if sum(numbers.tolist()) > MAX_USERS:
         raise InvalidArgument("counts", f"add up to at most {MAX_USERS}", sum(numbers.tolist()))
     source = generator(seed)
-    sequences = protocol._sequences(list(counts))
+    told = sequences(list(counts), protocol.max_bytes)
     size = len(protocol.levels)
     split = source.multinomial(numbers, np.full(size, 1 / size))
     parts = []
     for number, level in enumerate(protocol.levels):
         users: Counter[bytes] = Counter()
-        for one, count in zip(sequences, split[:, number].tolist(), strict=True):
+        for one, count in zip(told, split[:, number].tolist(), strict=True):
             users[one[: protocol.lengths[number]]] += count
         digests = level.domain.indices(list(users))
         own = np.array(list(users.values()), np.int64)

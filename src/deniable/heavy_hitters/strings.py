@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from deniable.domain import check_text
-from deniable.errors import InvalidArgument
+from deniable.errors import InvalidArgument, ValueOutsideDomain
 
 END, CUT = 0xFF, 0xFE
 LONGEST_CHARACTER = 4
@@ -31,6 +31,21 @@ def sequence(data: bytes, max_bytes: int) -> bytes:
     while data[stop] & 0xC0 == 0x80:  # in the middle of a character
         stop -= 1
     return data[:stop] + bytes([CUT])
+
+
+def sequences(values: list[Any], max_bytes: int) -> list[bytes]:
+    """The same of a batch of strings, or of the bytes of their UTF-8; each distinct one is cut once."""
+    found: dict[Any, bytes] = {}
+    for position, value in enumerate(values):
+        if not isinstance(value, (str, bytes)):
+            raise ValueOutsideDomain(value, "be text", position)
+        if value not in found:
+            try:
+                data = value.encode() if isinstance(value, str) else value.decode().encode()
+            except UnicodeError:
+                raise ValueOutsideDomain(value, "be text", position) from None
+            found[value] = sequence(data, max_bytes)
+    return [found[value] for value in values]
 
 
 def is_whole(beginning: bytes) -> bool:
