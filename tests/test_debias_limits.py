@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from deniable.debias.function import Function
 from deniable.debias.growth import Growth, growth_of
 from deniable.debias.plug_in import moments_of
 from deniable.debias.profile import _moments
+from deniable.randomness.discrete_laplace import Sampler
 
 NOISE = dn.DiscreteLaplace(1.0)
 NOISY = np.array([3, 0, 8])
@@ -108,6 +110,28 @@ def test_what_floats_cannot_hold_is_refused() -> None:
         dn.ask.power_of_sum(np.array([2**60]), lambda x: x, epsilon=1.0)
     with pytest.raises(dn.InvalidArgument, match="that floats can hold"):
         dn.ask.polynomial(np.array([10**6]), {(64,): 1.0}, epsilon=1.0)
+    for ask in (dn.ask.median, dn.ask.maximum, dn.ask.order_statistics):
+        with pytest.raises(dn.InvalidArgument, match="be counts below 1e\\+300"):
+            ask([3, 10**400], epsilon=1.0)
+
+
+def test_a_public_total_may_be_beyond_64_bits() -> None:
+    answer = dn.ask.entropy([10**30, 10**30], 2 * 10**30, epsilon=1.0)
+    assert answer.value == pytest.approx(math.log(2))
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda: dn.debias(lambda x: np.full(x.shape, "a"), NOISY, epsilon=1.0), "f must have real values"),
+        (lambda: dn.combine([dn.ask.total(NOISY, epsilon=1.0)], weights=["a"]), "weights must be finite numbers"),  # type: ignore[list-item]
+        (lambda: dn.ask.moment(NOISY, axis="a", epsilon=1.0), "axis must be an axis"),  # type: ignore[arg-type]
+    ],
+    ids=["text from f", "text for a weight", "text for an axis"],
+)
+def test_text_where_numbers_belong_is_refused_in_one_line(ask: Callable[[], dn.Answer], says: str) -> None:
+    with pytest.raises(dn.InvalidArgument, match=says):
+        ask()
 
 
 @pytest.mark.parametrize("size", [10**4, 10**8, 10**12])
@@ -198,3 +222,17 @@ def test_a_fitted_polynomial_has_moments() -> None:
     found = dn.debias_continuous(fitted, converted, reduce="sum")
     assert found.value == pytest.approx(plain.value)
     assert found.moments.bias == pytest.approx(plain.moments.bias)
+
+
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize("blocks", [0, 1, 2, 5])
+def test_noise_beyond_its_digits_is_counted_in_blocks(blocks: int, negative: bool) -> None:
+    # Pr[more] is 2^-33: 32 zero bits are a tie, which another word of zeros decides; then a word of zeros each
+    sampler, high = Sampler(Fraction(7, 10)), 2**64 - 1
+    overflow = [0] * blocks + [high]
+    words = [high] * sampler.stride
+    words[-1] = (high if blocks == 0 else 0xFFFFFFFF) - (0xFFFFFFFF if negative else 0)
+    source = iter(overflow)
+    number = blocks * 2**sampler.size
+    assert sampler.draw_one(words, source) == (-1 - number if negative else number)
+    assert blocks == 0 or list(source) == []

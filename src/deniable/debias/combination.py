@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from deniable.debias.answer import Answer, Moments, UnreliableAnswer, settle
+from deniable.debias.sums import real_numbers
 from deniable.errors import InvalidArgument
 from deniable.validate import choice
 
@@ -38,8 +39,8 @@ def combine(
     if not parts or not all(isinstance(part, Answer) for part in parts):
         raise InvalidArgument("answers", "be one or more answers", "none" if not parts else "other things")
     choice(("sum", "mean"), how=how)
-    shares = [1.0] * len(parts) if weights is None else [float(weight) for weight in weights]
-    if len(shares) != len(parts) or not all(map(math.isfinite, shares)):
+    shares = [1.0] * len(parts) if weights is None else real_numbers(weights, "weights")
+    if len(shares) != len(parts):
         raise InvalidArgument("weights", f"be {len(parts)} finite numbers", weights)
     if how == "mean":
         shares = [share / len(parts) for share in shares]

@@ -19,6 +19,7 @@ import numpy as np
 
 from deniable.debias.answer import Answer
 from deniable.debias.certain import TOLERANCE, ball
+from deniable.debias.counts import whole_counts
 from deniable.debias.function import Function
 from deniable.debias.release import Release, as_release
 from deniable.debias.separable import sum_answer
@@ -94,9 +95,11 @@ def public_totals(total: Any, release: Release, name: str = "total") -> Any:
     """A public total as a float, or those of the rows as an array."""
     rows = release.shape[0] if release.values.ndim == 2 else 1
     array = np.asarray(total)
+    if array.dtype == object:  # beyond 64 bits
+        array = whole_counts(array, name)
     if release.values.ndim > 2:
         raise InvalidArgument("data", "be a vector or a matrix of counts", release.shape)
-    if array.dtype.kind not in "iu" or array.shape not in ((), (rows,)) or (array < 1).any():
+    if array.dtype.kind not in "iuO" or array.shape not in ((), (rows,)) or (array < 1).any():
         rule = "be a whole number, at least 1" + (f", or {rows} of them" if release.values.ndim == 2 else "")
         raise InvalidArgument(name, rule, total)
     return float(array) if release.values.ndim < 2 and array.size == 1 else array.astype(np.float64)

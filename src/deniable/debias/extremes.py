@@ -18,6 +18,7 @@ from deniable.debias.certain import TOLERANCE, ball
 from deniable.debias.counts import Array
 from deniable.debias.discrete_laplace import DiscreteLaplace
 from deniable.debias.joint_error import Joint, Pair, certain_joint, joint_answer, simulated_moments
+from deniable.debias.order_statistics import spread
 from deniable.debias.release import Release, as_release
 from deniable.validate import positive
 
@@ -54,6 +55,7 @@ def minimum(
 def _extreme(release: Release, sign: int, question: str, tolerance: float, best: str) -> Answer:
     """The maximum (sign 1), or the minimum (sign -1) as its mirror image."""
     limit, noise = positive(tolerance=tolerance), release.noise
+    scale = spread(np.array([release.values.min(), release.values.max()], object))
     joint, end = _beyond(release.values, sign, noise, limit)
 
     def both(values: Array) -> tuple[float, float]:
@@ -66,7 +68,7 @@ def _extreme(release: Release, sign: int, question: str, tolerance: float, best:
         [joint._replace(value=sign * joint.value)],
         float(end),
         float(end),
-        scale=float(max(1, int(release.values.max()) - int(release.values.min()))),
+        scale=scale,
         best=best,
         moments_rule=lambda: simulated_moments(both, release, float(end)),
     )

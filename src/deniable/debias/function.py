@@ -77,7 +77,10 @@ class Function:
             values = np.full(points.shape, values)
         if values.dtype.kind == "c":
             raise InvalidArgument("f", "have real values", f"an array of {values.dtype}")
-        return values if values.dtype == object and not small else values.astype(np.float64, copy=False)
+        try:
+            return values if values.dtype == object and not small else values.astype(np.float64, copy=False)
+        except (TypeError, ValueError):
+            raise InvalidArgument("f", "have real values", f"an array of {values.dtype}") from None
 
     def at(self, points: Array) -> Array:
         """The same, refused where f has no finite value."""

@@ -25,6 +25,7 @@ from deniable.debias.counts import Array
 from deniable.debias.discrete_laplace import DiscreteLaplace
 from deniable.debias.joint_error import Joint, Pair, certain_joint, joint_answer, simulated_moments, warn_of_useless
 from deniable.debias.release import Release, as_release
+from deniable.errors import InvalidArgument
 from deniable.validate import between, positive, whole
 
 _LARGE = 1e300
@@ -46,11 +47,9 @@ def order_statistics(
     """
     release = as_release(data, epsilon, sensitivity)
     ordered = np.sort(release.values.reshape(-1))
-    limit = positive(tolerance=tolerance)
+    limit, scale = positive(tolerance=tolerance), spread(ordered)
     joints = [joint for group in _groups(ordered) for joint in _of_group(*group, release.noise, limit)]
-    answer = joint_answer(
-        "all order statistics", release, joints, ordered.astype(np.float64), ordered, scale=spread(ordered)
-    )
+    answer = joint_answer("all order statistics", release, joints, ordered.astype(np.float64), ordered, scale=scale)
     return warn_of_useless(answer)
 
 
@@ -124,7 +123,7 @@ def _mixed(release: Release, weights: dict[int, float], question: str, tolerance
     def moments() -> Moments:
         return simulated_moments(both, release, centre)
 
-    shares = list(weights.values())
+    shares, scale = list(weights.values()), spread(ordered)
     joints, centre = solve(ordered)
     joint = Joint(
         _mean([each.value for each in joints], shares),
@@ -133,9 +132,7 @@ def _mixed(release: Release, weights: dict[int, float], question: str, tolerance
         float(np.square(_mean([math.sqrt(each.variance) for each in joints], shares))),
         all(each.estimated for each in joints),
     )
-    return joint_answer(
-        question, release, [joint], centre, centre, scale=spread(ordered), best=best, moments_rule=moments
-    )
+    return joint_answer(question, release, [joint], centre, centre, scale=scale, best=best, moments_rule=moments)
 
 
 def _mean(numbers: list[float], shares: list[float]) -> float:
@@ -146,7 +143,10 @@ def _mean(numbers: list[float], shares: list[float]) -> float:
 
 def spread(ordered: Array) -> float:
     """How far apart the counts are: an order statistic with a larger standard error is useless."""
-    return float(max(1, int(ordered[-1]) - int(ordered[0])))
+    low, high = int(ordered[0]), int(ordered[-1])
+    if max(-low, high) > _LARGE:
+        raise InvalidArgument("data", f"be counts below {_LARGE:g}", "larger counts")
+    return float(max(1, high - low))
 
 
 def _groups(ordered: Array) -> Iterator[tuple[int, int, int]]:

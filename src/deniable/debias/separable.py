@@ -113,8 +113,7 @@ def sum_answer(
     `parts` times (|y| + 1) bounds the terms of the function at y and beside it, if they can cancel.
     """
     values, noise = release.values, release.noise
-    if axis is not None and not (isinstance(axis, int) and -values.ndim <= axis < values.ndim):
-        raise InvalidArgument("axis", f"be an axis of counts of shape {values.shape}", axis)
+    check_axis(axis, release)
     growth = admissible(function, noise)
     squares = not is_endless(growth, noise.rate)
     found = reduced(function, noise, values, "sum", axis)
@@ -137,6 +136,13 @@ def sum_answer(
         notes=notes,
     )
     return settle(answer, best)
+
+
+def check_axis(axis: object, release: Release) -> None:
+    """Refuse what is no axis of the counts."""
+    many = release.values.ndim
+    if axis is not None and not (isinstance(axis, int) and -many <= axis < many):
+        raise InvalidArgument("axis", f"be an axis of counts of shape {release.shape}", axis)
 
 
 def _scaled(found: Moments, slope: Any) -> Moments:

@@ -15,7 +15,7 @@ import numpy as np
 from deniable.debias.answer import Answer
 from deniable.debias.function import Function
 from deniable.debias.release import as_release
-from deniable.debias.separable import sum_answer
+from deniable.debias.separable import check_axis, sum_answer
 from deniable.errors import InvalidArgument
 from deniable.validate import choice, whole
 
@@ -49,7 +49,8 @@ def moment(
     release = as_release(data, epsilon, sensitivity)
     power = whole(0, MAX_POWER, power=power)
     mean = choice(("mean", "sum"), reduce=reduce) == "mean"
-    many = release.size if axis is None or not release.shape else release.shape[axis % len(release.shape)]
+    check_axis(axis, release)
+    many = release.size if axis is None else release.shape[axis]
     name = f"{reduce} of x^{power}"
     rule = Function.of(lambda x: x**power)
     return sum_answer(name, rule, release, axis=axis, slope=1 / many if mean else 1.0, best=best)
