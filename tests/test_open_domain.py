@@ -294,10 +294,18 @@ def test_too_few_cohorts_for_the_candidates_are_refused() -> None:
 
 
 def test_more_candidates_than_any_design_can_have_are_refused() -> None:
-    with pytest.raises(dn.InvalidArgument, match="candidates must be fewer: no design has that many equations"):
+    with pytest.raises(dn.InvalidArgument, match="candidates must be fewer: no design of up to 4,194,304 cells"):
         dn.mechanism("orr", domain=dn.Domain.open(), epsilon=1.0, candidates=10**9)
     with pytest.raises(dn.InvalidArgument, match="candidates must be fewer for cohorts=4: no design"):
         dn.mechanism("orr", domain=dn.Domain.open(), epsilon=1.0, candidates=10**9, cohorts=4)
+
+
+def test_more_candidates_than_memory_has_room_for_are_refused_at_once() -> None:
+    m = dn.mechanism("orr", domain=dn.Domain.open(), epsilon=1.0, cohorts=2**16, buckets=4)
+    summary = m.summarize(m.privatize(["a"]))
+    with pytest.raises(dn.InvalidArgument, match="candidates must be at most 65,536 with 65536 cohorts") as caught:
+        m.estimate(summary, candidates=map(str, range(2**16 + 1)))
+    assert "take some at a time, or fewer cohorts" in str(caught.value)
 
 
 def test_mechanisms_for_closed_domains_refuse_open_ones() -> None:

@@ -98,6 +98,13 @@ def test_bits_can_be_limited() -> None:
     assert tight.std_error > free.std_error
 
 
+@pytest.mark.parametrize("name", ["orappor", "cms"])
+def test_reports_are_no_longer_than_the_error_of_drawing_users_is_worth(name: str) -> None:
+    for epsilon in (8.0, 20.0, 50.0):
+        m = dn.mechanism(name, domain=dn.Domain.open(), candidates=10, epsilon=epsilon)
+        assert m.report_bits <= 256
+
+
 def test_the_best_comes_first_and_the_table_says_so() -> None:
     tuned = dn.tune("orr", candidates=1000, epsilon=2.0, n=N)
     assert (tuned.mechanism.cohorts, tuned.mechanism.buckets) == (tuned.best.cohorts, tuned.best.buckets)

@@ -23,6 +23,7 @@ from deniable.validate import whole
 
 Table = npt.NDArray[Any]
 
+_MOST_BYTES = 2**33  # of a table of buckets
 _FEW = 128  # values of a closed design with one cohort for which it is tried out whether it works; fewer with more
 
 
@@ -129,6 +130,13 @@ class CohortFunctions(Definition):
         from deniable.kernels.cohort_hashes import fill_hashed, fill_permuted, mark_repeats
 
         kind = np.uint16 if self.buckets < 2**16 - 1 else np.uint32
+        each = self.cohorts * self.hashes * np.dtype(kind).itemsize
+        if each * len(indices) > _MOST_BYTES:
+            rule = (
+                f"be at most {_MOST_BYTES // each:,} with {self.cohorts} cohorts, whose buckets take {each:,} bytes each: "
+                "take some at a time, or fewer cohorts"
+            )
+            raise InvalidArgument("k" if not isinstance(self.domain, Open) else "candidates", rule, len(indices))
         table = np.empty((self.cohorts * self.hashes, len(indices)), kind)
         if self.size:
             fill_permuted(indices, self.keys, self.size, self.buckets, table)

@@ -138,7 +138,8 @@ def sizes(
     found = min(ranked(kind, bound, values, hashes, **given, permuted=permuted), default=None)
     if found is None:
         fixed = "".join(f" for {name}={number}" for name, number in given.items() if number is not None)
-        raise InvalidArgument("candidates", f"be fewer{fixed}: no design has that many equations", values)
+        larger = "" if fixed else f" of up to {_USUAL_CELLS:,} cells (a larger one takes cohorts and buckets)"
+        raise InvalidArgument("candidates", f"be fewer{fixed}: no design{larger} has that many equations", values)
     return found.cohorts, found.buckets
 
 
@@ -154,12 +155,15 @@ def ranked(
 ) -> list[Size]:
     """All choices that can work, best first, by the error averaged over values, whose frequencies are 1/S on average.
 
-    Beyond some cells, twice as many must be worth keeping.
+    Beyond some cells, twice as many must be worth keeping. Where buckets have a price, the error is that about the
+    population: what is far below the error of drawing users is not worth longer reports.
     """
     found, rule = [], kind.bucket_rule
     for c, k in _grid(values, bound, cohorts, buckets, permuted):
         error = analytic_error(kind, bound, values, c, k, hashes, permuted=permuted)
         average = error + kind.own_extra(bound, k, error) / values
+        if rule.free is not None:
+            average += (1 - 1 / values) / values
         score = average * rule.price(k) * (1 + _PER_DOUBLING * math.log2(max(1.0, c * k / _FREE_CELLS)))
         apart = permuted or cohorts is not None or share_apart(values, c, k) >= LEAST_SHARE
         if error < math.inf and apart and rule.allows(k):
