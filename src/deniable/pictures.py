@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,11 +11,11 @@ from deniable.errors import InvalidArgument, MissingExtra
 if TYPE_CHECKING:
     from deniable.estimate import Estimate, Row
 
-_STATIC = (".png", ".svg", ".pdf")
-_INK = "#1f4e79"
-_MISS = "#c2410c"
+STATIC = (".png", ".svg", ".pdf")
+INK = "#1f4e79"
+MISS = "#c2410c"
 _TRUTH = "#cbd5e1"
-_DPI = 150
+DPI = 150
 
 
 class Panel(NamedTuple):
@@ -47,12 +46,12 @@ def draw_rows(rows: Sequence[Any], path: str | Path | None, title: str, ax: Any 
             return save_page(interval_chart(rows, title), path)
     if ax is None:
         ax = new_figure(8.0, 1.2 + 0.26 * len(rows)).add_subplot()
-    _intervals(ax, rows, range(len(rows)), _INK)
+    _intervals(ax, rows, range(len(rows)), INK)
     ax.set_yticks(range(len(rows)), [_plain(row.label) for row in rows])
     ax.invert_yaxis()
     _frame(ax, title)
     if path is not None:
-        ax.figure.savefig(path, dpi=_DPI, bbox_inches="tight")
+        ax.figure.savefig(path, dpi=DPI, bbox_inches="tight")
     return ax
 
 
@@ -65,7 +64,7 @@ def draw_comparison(panels: Sequence[Panel], path: str | Path, *, title: str) ->
     ):
         ax.barh(range(count), [100 * share for share in panel.truth], height=0.8, color=_TRUTH, label="truth")
         missed = [not row.low <= share <= row.high for row, share in zip(panel.rows, panel.truth, strict=True)]
-        for miss, colour, meaning in ((False, _INK, "interval holds the truth"), (True, _MISS, "interval misses it")):
+        for miss, colour, meaning in ((False, INK, "interval holds the truth"), (True, MISS, "interval misses it")):
             places = [place for place in range(count) if missed[place] is miss]
             label = f"{meaning}: {len(places)}"
             _intervals(ax, [panel.rows[place] for place in places], places, colour, markersize=3.5, label=label)
@@ -76,7 +75,7 @@ def draw_comparison(panels: Sequence[Panel], path: str | Path, *, title: str) ->
     ax.set_ylim(count - 0.4, -0.6)
     figure.axes[0].set_yticks(range(count), [_plain(row.label) for row in panels[0].rows], fontsize=8)
     figure.suptitle(title, x=0.01, ha="left")
-    figure.savefig(path, dpi=_DPI)
+    figure.savefig(path, dpi=DPI)
 
 
 def _intervals(ax: Any, rows: Sequence[Row], places: Sequence[int], colour: str, **style: Any) -> None:
@@ -99,7 +98,7 @@ def interval_chart(rows: Sequence[Row], title: str) -> Any:
     data = [{**row._asdict(), "label": _harmless(row.label)} for row in rows]
     base = altair.Chart(altair.InlineData(values=data), title=title, width=560)
     return altair.layer(
-        *_interval_marks(altair, base, [entry["label"] for entry in data], altair.value(_INK), altair.Scale())
+        *_interval_marks(altair, base, [entry["label"] for entry in data], altair.value(INK), altair.Scale())
     )
 
 
@@ -122,7 +121,7 @@ def comparison_page(entries: list[dict[str, Any]], path: str | Path, *, title: s
     truth = base.mark_bar(color=_TRUTH).encode(y=_by_label(altair, labels), x=altair.X("truth:Q"))
     colour = altair.Color(
         "covered:N",
-        scale=altair.Scale(domain=[True, False], range=[_INK, _MISS]),
+        scale=altair.Scale(domain=[True, False], range=[INK, MISS]),
         legend=altair.Legend(title="interval holds the truth", orient="top"),
     )
     ends = [entry[end] for entry in entries for end in ("truth", "low", "high")]
@@ -158,7 +157,7 @@ def _harmless(label: object) -> str:
     return str(label).replace("<", "<\u200b")
 
 
-def check_suffix(path: str | Path, known: Sequence[str] = (*_STATIC, ".html")) -> None:
+def check_suffix(path: str | Path, known: Sequence[str] = (*STATIC, ".html")) -> None:
     """Refuse a name that does not say what kind of picture is wanted."""
     if Path(path).suffix.lower() not in known:
         raise InvalidArgument("path", f"end in {', '.join(known[:-1])} or {known[-1]}", str(path))
@@ -193,25 +192,3 @@ def save_page(chart: Any, path: str | Path) -> Any:
     """Write a chart as one HTML file with everything inside."""
     chart.save(str(path), format="html", inline=True)
     return chart
-
-
-def draw_costs(rows: Sequence[Any], path: str | Path | None, *, title: str) -> Any:
-    """Mechanisms by bits and error, on logarithmic axes; the area of a dot grows with the server's time."""
-    if path is not None:
-        check_suffix(path, _STATIC)
-    ax = new_figure(8.0, 5.5).add_subplot()
-    for place, row in enumerate(sorted(rows, key=lambda row: (row.bits, row.loss))):
-        area = 40 + 160 * max(0.0, math.log10(max(row.server_ms, 1e-3)) + 2)
-        ax.scatter(row.bits, row.loss, s=area, color=_INK, alpha=0.55, linewidths=0)
-        label, above = f"{row.mechanism}, {row.server_ms:.2g} ms", (14, 30, -24)[place % 3]  # neighbours apart
-        ax.annotate(label, (row.bits, row.loss), (0, above), textcoords="offset points", ha="center", fontsize=8)
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
-    ax.set_xlabel("bits a report")
-    ax.set_ylabel("mean squared error over the optimum")
-    ax.set_title(f"{title}: error, bits, and the server's time", loc="left")
-    ax.grid(alpha=0.3)
-    ax.margins(0.2)
-    if path is not None:
-        ax.figure.savefig(path, dpi=_DPI, bbox_inches="tight")
-    return ax

@@ -78,7 +78,7 @@ class Comparison:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Error against bits; the size of a dot is the server's time."""
-        from deniable.pictures import draw_costs
+        from deniable.cost_picture import draw_costs
 
         title = f"k={self.k:,}, epsilon={self.epsilon:g}, n={self.n:,}"
         return draw_costs(self._served, path, title=title)
