@@ -46,7 +46,7 @@ def best(seed: int, source: str, n: int, k: int, epsilon: float, draws: int) -> 
         for name, methods in DECODERS.items()
     }
     gains = {f"gain {norm}": found[K_RR][norm] - found[K_RAPPOR][norm] for norm in ("l1", "l2")}
-    region = LOW_PRIVACY if k < math.exp(epsilon) * (1 - 1e-9) else HIGH_PRIVACY
+    region = LOW_PRIVACY if k < 0.999 * math.exp(epsilon) else HIGH_PRIVACY
     return [{"method": BEST[name], "region": region, **found[name], **gains} for name in DECODERS]
 
 

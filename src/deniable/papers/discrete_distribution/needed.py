@@ -109,7 +109,7 @@ FIGURE_9 = _figure(
     9,
     OPEN,
     256,
-    _grid(OPEN, 256, (10**5, 10**6, 10**7, 10**8), _TARGETS, _EPSILONS, 3),
+    _grid(OPEN, 256, (10**5, 10**6, 10**7, 10**8), _TARGETS, _EPSILONS, 6),
     _grid(OPEN, 256, _USERS, _TARGETS, _MANY, 20),
 )
 FIGURE_10 = _figure(
@@ -123,6 +123,6 @@ FIGURE_14 = _figure(
     14,
     OPEN,
     4096,
-    _grid(OPEN, 4096, (10**6, 10**7, 10**8), _LARGE, (1.0, 2.0, 3.5, 5.0, 6.5, 8.0), 2),
+    _grid(OPEN, 4096, (10**6, 10**8), _LARGE, (1.5, 2.5, 4.0, 6.0, 8.0), 4),
     _grid(OPEN, 4096, _USERS[2:], _LARGE, _MANY[10:], 10),
 )
