@@ -134,6 +134,7 @@ def test_a_list_of_candidates_gets_hashes_that_tell_them_apart() -> None:
         ({"max_bits": 0}, "max_bits must be a whole number, at least 1"),
         ({"name": "grr"}, "name must be one of"),
         ({"domain": 50}, "candidates must be all 50 values"),
+        ({"domain": dn.Domain.of(2), "candidates": ["a", "b"]}, "candidates must be all 2 values"),
     ],
 )
 def test_wrong_questions_are_refused(changes: dict[str, Any], message: str) -> None:

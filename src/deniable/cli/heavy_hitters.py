@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from deniable.cli.decoding import Rate
-from deniable.cli.errors import STANDARD, CommandError, about
+from deniable.cli.errors import STANDARD, CommandError
+from deniable.cli.hitter_files import collected, print_findings, protocol_of
 from deniable.cli.options import Collected, Json, Level, PictureFile, SpecFile, TableFile, Target, check_inputs
-from deniable.estimate import LEVEL, RATE, SHOWN
-
-if TYPE_CHECKING:
-    from deniable.heavy_hitters import Findings, HeavyHitters, HitterSummary
+from deniable.estimate import LEVEL, RATE
 
 app = typer.Typer(help="Find frequent strings without a list of candidates.")
 
@@ -73,7 +71,7 @@ def show(
     from deniable.cli.estimate_output import to_json
     from deniable.cli.terminal import console, table
 
-    protocol = _protocol(spec)
+    protocol = protocol_of(spec)
     first = protocol.levels[0]
     facts = {
         "fingerprint": protocol.fingerprint,
@@ -128,7 +126,7 @@ def privatize(
 
     if str(output) != STANDARD and output.suffix.lower() != ".parquet":
         raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
-    protocol = _protocol(spec)
+    protocol = protocol_of(spec)
     following = keystreams(seed)
     if seed is not None:
         note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
@@ -160,7 +158,7 @@ def summarize(
     from deniable.cli.files import writing
 
     check_inputs(sources)
-    summary = _collected(sources, _protocol(spec))
+    summary = collected(sources, protocol_of(spec))
     with writing(output) as file:
         file.write(summary.to_bytes())
 
@@ -193,8 +191,8 @@ def find(
     check_inputs(sources)
     check_names(output, plot)
     strictly_between(0, 1, level=level)
-    protocol = _protocol(spec)
-    summary = _collected(sources, protocol)
+    protocol = protocol_of(spec)
+    summary = collected(sources, protocol)
     sizes = {} if budget is None else {"budget": budget}
     with progress() as bar:
         task = bar.add_task("finding", total=1.0)
@@ -214,53 +212,4 @@ def find(
     if as_json:
         typer.echo(to_json(found.to_dict(level, top)))
     else:
-        _print(found, level, top)
-
-
-def _protocol(path: Path) -> HeavyHitters:
-    from deniable.heavy_hitters import HeavyHitters
-
-    with about(str(path)):
-        return HeavyHitters.from_json(path.read_bytes())
-
-
-def _collected(names: list[str], protocol: HeavyHitters) -> HitterSummary:
-    """Everything in these files of reports and summaries, added together."""
-    from deniable.cli.files import BATCH, HITTERS, PARQUET, kind_of, parquet, reading
-    from deniable.heavy_hitters import HitterReports, HitterSummary
-
-    total = protocol.empty_summary()
-    for name in names:
-        with reading(name) as file, about(name):
-            kind = kind_of(file)
-            if kind == HITTERS:
-                total = total + HitterSummary.from_bytes(file.read())
-            elif kind == PARQUET:
-                with parquet(file) as source:
-                    metadata = source.schema_arrow.metadata
-                    total = total + protocol.summarize(HitterReports.from_arrow(source.schema_arrow.empty_table()))
-                    for batch in source.iter_batches(BATCH):
-                        own = HitterReports.from_arrow(batch.replace_schema_metadata(metadata))
-                        total = total + protocol.summarize(own)
-            else:
-                raise CommandError("these are neither reports nor a summary of heavy hitters")
-    return total
-
-
-def _print(found: Findings, level: float, top: int | None) -> None:
-    from deniable.cli.estimate_output import rows_table
-    from deniable.cli.terminal import console
-    from deniable.heavy_hitters.findings import NOTE
-
-    rows = [row if row.whole else row._replace(label=f"{row.label}…") for row in found.top(top or SHOWN, level)]
-    out = console()
-    out.print(str(found).partition("\n")[0], style="bold")
-    if rows:
-        out.print(rows_table("", rows))
-    if len(found) > len(rows):
-        out.print(f"... and {len(found) - len(rows):,} more (--top, --json or -o)")
-    out.print(found.promise)
-    out.print(found.missed, markup=False)
-    out.print(f"low to high: {100 * level:g}% interval; {NOTE}", style="dim")
-    if found.simulated:
-        out.print("These reports are simulated: they were made with a seed.", style="yellow")
+        print_findings(found, level, top)

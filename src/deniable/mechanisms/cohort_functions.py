@@ -133,8 +133,8 @@ class CohortFunctions(Definition):
         each = self.cohorts * self.hashes * np.dtype(kind).itemsize
         if each * len(indices) > _MOST_BYTES:
             rule = (
-                f"be at most {_MOST_BYTES // each:,} with {self.cohorts} cohorts, whose buckets take {each:,} bytes each: "
-                "take some at a time, or fewer cohorts"
+                f"be at most {_MOST_BYTES // each:,} with {self.cohorts} cohorts, whose buckets take {each:,} bytes a "
+                "value: take some at a time, or fewer cohorts"
             )
             raise InvalidArgument("k" if not isinstance(self.domain, Open) else "candidates", rule, len(indices))
         table = np.empty((self.cohorts * self.hashes, len(indices)), kind)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from deniable.domain import MAX_SIZE, Domain
 from deniable.domain_open import Open
-from deniable.errors import InvalidArgument
+from deniable.errors import InvalidArgument, ValueOutsideDomain
 from deniable.mechanisms.cohort_sizes import DesignWarning, Size, load, ranked
 from deniable.mechanisms.cohorts import CohortMechanism
 from deniable.mechanisms.definition import float_bound
@@ -125,7 +125,7 @@ def tune(
     cls: type[CohortMechanism] = _tunable()[choice(_tunable(), name=name)]
     domain = Domain.open() if domain is None else Domain.of(domain)
     closed = not isinstance(domain, Open)
-    if closed and values != domain.k:
+    if closed and (values != domain.k or not _are_all(domain, listed)):
         raise InvalidArgument("candidates", f"be all {domain.k} values of the closed domain", values)
     bound = float_bound(epsilon)
     several = HASHES if "hashes" in cls.__dataclass_fields__ else (1,)
@@ -176,6 +176,14 @@ def _listed(candidates: object) -> Iterable[Any]:
     if isinstance(candidates, (str, bytes)) or not isinstance(candidates, Iterable):
         raise InvalidArgument("candidates", "be a number, or a list of strings", candidates)
     return candidates
+
+
+def _are_all(domain: Domain, listed: list[Any] | None) -> bool:
+    """Whether these are the values of a closed domain, each once, if they are listed at all."""
+    try:
+        return listed is None or len(np.unique(domain.indices(listed))) == domain.k
+    except ValueOutsideDomain:
+        return False
 
 
 def _without_twins(made: CohortMechanism, listed: list[Any]) -> CohortMechanism:
