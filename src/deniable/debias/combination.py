@@ -44,6 +44,10 @@ def combine(
         raise InvalidArgument("weights", f"be {len(parts)} finite numbers", weights)
     if how == "mean":
         shares = [share / len(parts) for share in shares]
+    parts = [part for part, share in zip(parts, shares, strict=True) if share]
+    shares = [share for share in shares if share]  # no share of an infinite error is none
+    if not parts:
+        raise InvalidArgument("weights", "not all be zero", weights)
     if len({np.shape(part.value) for part in parts}) > 1:
         raise InvalidArgument("answers", "be of one shape", sorted({np.shape(part.value) for part in parts}))
 

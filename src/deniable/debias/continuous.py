@@ -16,7 +16,10 @@ import numpy as np
 
 from deniable.debias.answer import Answer, Moments, plain, settle
 from deniable.debias.conversions import ContinuousRelease
+from deniable.debias.function import Function
+from deniable.debias.growth import is_endless
 from deniable.debias.noises import Laplace
+from deniable.debias.operator import admissible
 from deniable.errors import InvalidArgument
 from deniable.validate import choice
 
@@ -60,6 +63,8 @@ def debias_continuous(
         slope = np.asarray(first(y), np.float64) if first is not None else np.full(y.shape, np.nan)
         naive = np.asarray(f(y), np.float64)
         value, variance = naive - b**2 * curve, b**4 * curve**2 + 2 * b**2 * slope**2
+        if is_endless(admissible(Function.of(f), release.noise), release.noise.rate):
+            variance = np.full(y.shape, np.inf)
     else:
         raise InvalidArgument("f", "be a Polynomial, or for Laplace noise a function with its second derivative", f)
     if not np.isfinite(value).all():

@@ -17,6 +17,7 @@ from deniable.debias.counts import Array
 from deniable.debias.discrete_laplace import DiscreteLaplace
 from deniable.debias.function import Function
 from deniable.debias.growth import ROUNDING, Growth, growth_of, is_endless
+from deniable.debias.noises import ContinuousNoise
 from deniable.debias.plug_in import moments_of
 from deniable.debias.release import as_release
 from deniable.debias.terms import reduced
@@ -98,7 +99,7 @@ def theorem_5_factor(noise: DiscreteLaplace, coordinates: int = 1) -> float:
     return math.exp(exponent) if exponent < 700 else math.inf
 
 
-def admissible(function: Function, noise: DiscreteLaplace) -> Growth:
+def admissible(function: Function, noise: DiscreteLaplace | ContinuousNoise) -> Growth:
     """How fast f grows; refused if its expectation over the noise does not exist."""
     growth = growth_of(function)
     if growth.rate >= noise.rate * (1 - ROUNDING):

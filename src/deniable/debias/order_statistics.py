@@ -28,6 +28,7 @@ from deniable.debias.release import Release, as_release
 from deniable.errors import InvalidArgument
 from deniable.validate import between, positive, whole
 
+BETWEEN = "between two order statistics: the standard error is the mean of theirs, which is rather too large"
 _LARGE = 1e300
 _SLACK = 64  # binary digits beyond those that cancel
 
@@ -132,7 +133,10 @@ def _mixed(release: Release, weights: dict[int, float], question: str, tolerance
         float(np.square(_mean([math.sqrt(each.variance) for each in joints], shares))),
         all(each.estimated for each in joints),
     )
-    return joint_answer(question, release, [joint], centre, centre, scale=scale, best=best, moments_rule=moments)
+    notes = (BETWEEN,) if len(weights) > 1 else ()
+    return joint_answer(
+        question, release, [joint], centre, centre, scale=scale, best=best, moments_rule=moments, notes=notes
+    )
 
 
 def _mean(numbers: list[float], shares: list[float]) -> float:

@@ -141,7 +141,8 @@ def sum_answer(
 def check_axis(axis: object, release: Release) -> None:
     """Refuse what is no axis of the counts."""
     many = release.values.ndim
-    if axis is not None and not (isinstance(axis, int) and -many <= axis < many):
+    whole = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
+    if axis is not None and not (whole and -many <= axis < many):  # type: ignore[operator]
         raise InvalidArgument("axis", f"be an axis of counts of shape {release.shape}", axis)
 
 
