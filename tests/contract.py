@@ -1,7 +1,7 @@
 """What every mechanism promises, as checks that take a mechanism and fail with AssertionError.
 
 They run over the registry (test_contract.py), and on mechanisms with planted faults, each of which must
-be caught (test_planted_faults.py).
+be caught (faults.py, and a list in the test file of each mechanism).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from fractions import Fraction
+from typing import Any
 
 import flint
 import numpy as np
@@ -254,6 +255,42 @@ def _unbiased(m: Mechanism, payloads: list[Payload]) -> np.ndarray:
 
 def _close(found: np.ndarray, wanted: np.ndarray | float, scale: float) -> None:
     assert np.abs(found - wanted).max() <= 1e-11 * max(1.0, scale)
+
+
+def check_exact_and_unbiased(m: Mechanism, seed: int) -> None:
+    """Most of the contract, for shapes that are not among the settings of the registry."""
+    check_channel_sums_to_one(m)
+    check_largest_ratio_is_within_epsilon(m)
+    check_reconstruction_rate(m)
+    check_unbiased_and_variance(m)
+    check_unbiased_and_variance(coarse(m, 8))
+    check_batch_equals_one_by_one(m, seed)
+
+
+def check_error_is_the_stated_one(m: Mechanism, true: np.ndarray, method: str, seed: int) -> None:
+    """Over users enough that the mean squared error of k values is near what `variance` says."""
+    n = int(true.sum())
+    estimate = m.estimate(m.summarize(m.privatize(np.repeat(np.arange(m.k), true), seed=seed)), method)
+    squared = float(((estimate.frequencies - true / n) ** 2).mean())
+    expected = float(np.mean([m.variance(f, n) for f in true / n]))
+    if method == "unbiased":
+        assert abs(squared - expected) <= (6 * math.sqrt(2 / m.k) + 0.03) * expected
+    else:
+        assert squared <= 1.05 * expected
+
+
+def check_operator_is_the_channel(m: Mechanism, seed: int) -> None:
+    rows = [[float(m._probability(payload, index)) for payload in m.all_payloads()] for index in range(m.k)]
+    check_operator_is(m.operator(), np.array(rows), seed)
+
+
+def check_operator_is(operator: Any, matrix: np.ndarray, seed: int) -> None:
+    """It multiplies by that matrix, a row for each value."""
+    rng = np.random.default_rng(seed)
+    weights, scores = rng.random(len(matrix)), rng.random(matrix.shape[1])
+    np.testing.assert_allclose(operator.forward(weights), weights @ matrix, rtol=1e-12)
+    np.testing.assert_allclose(operator.adjoint(scores), matrix @ scores, rtol=1e-12)
+    np.testing.assert_allclose(operator.adjoint_squared(scores), matrix**2 @ scores, rtol=1e-11)
 
 
 # 5. One by one or in batches -----------------------------------------------------------------------

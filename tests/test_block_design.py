@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
@@ -15,10 +14,9 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.estimation.channel import MatrixOperator, PureChannel
-from deniable.estimation.inversion import unbiased
 from deniable.kernels.blocks import choose_block
 from deniable.randomness.bounds import exponential_below
-from tests import contract
+from tests import contract, faults
 from tests.designs import FANO, UNEVEN, complete_design, projective_plane
 from tests.naive_blocks import choose_block as plain_choose_block
 
@@ -160,22 +158,6 @@ def test_choose_block(data: st.DataObject, truth: int, blocks: list[list[int]]) 
 
 
 @dataclass(frozen=True)
-class ThresholdRoundedUp(dn.BlockDesign):
-    """One step more truth than epsilon allows."""
-
-    def _coin(self, bound: Fraction, modulus: int) -> int:
-        return super()._coin(bound, modulus) + 1
-
-
-@dataclass(frozen=True)
-class DroppedRejection(dn.BlockDesign):
-    """Keeps draws that make some blocks likelier than others."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_inside": 0}
-
-
-@dataclass(frozen=True)
 class WordsDependOnCoin(dn.BlockDesign):
     """Draws only the place that is needed."""
 
@@ -214,14 +196,6 @@ def ideal(m: dn.BlockDesign) -> PureChannel:
 
 
 @dataclass(frozen=True)
-class IdealEstimator(dn.BlockDesign):
-    """Estimates with the ideal p and q."""
-
-    def unbiased(self, summary: dn.Summary) -> Any:
-        return unbiased(self.support_counts(summary), summary.n, ideal(self))
-
-
-@dataclass(frozen=True)
 class WrongOverlap(dn.BlockDesign):
     """Takes lambda as if blocks were random: r^2/b."""
 
@@ -238,31 +212,27 @@ class SupportByPlace(dn.BlockDesign):
         return summary.counts[: self.k] * self.supporting
 
 
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 6)
+ThresholdRoundedUp = faults.more_truth(dn.BlockDesign, "ThresholdRoundedUp")
+DroppedRejection = faults.dropped_rejection(dn.BlockDesign, "rejection_inside")
+IdealEstimator = faults.ideal_estimator(dn.BlockDesign, ideal)
 
+kernel, plain_path = faults.kernel(6), faults.plain_path(4)
 
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 4)
-
-
-FAULTS: list[tuple[type[dn.BlockDesign], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (ThresholdRoundedUp, contract.check_largest_ratio_is_within_epsilon),
     (DroppedRejection, kernel),
     (DroppedRejection, plain_path),
     (WordsDependOnCoin, plain_path),
     (AnyBlockInstead, plain_path),
-    (AnyBlockInstead, lambda m: contract.check_batch_equals_one_by_one(m, SEED)),
+    (AnyBlockInstead, faults.batch(SEED)),
     (TableOfOneBlockWrong, kernel),
-    (IdealEstimator, lambda m: contract.check_unbiased_and_variance(contract.coarse(m, 8))),
+    (IdealEstimator, faults.coarse_unbiased(8)),
     (WrongOverlap, contract.check_unbiased_and_variance),
     (SupportByPlace, contract.check_unbiased_and_variance),
-    (SupportByPlace, lambda m: contract.check_summary_counts_every_report(m, SEED)),
+    (SupportByPlace, faults.counts(SEED)),
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda item: getattr(item, "__name__", "check"))
-def test_a_planted_fault_is_caught(fault: type[dn.BlockDesign], check: Callable[[Any], None]) -> None:
-    check(fano())  # the sound mechanism passes
-    with pytest.raises(AssertionError):
-        check(fault(7, 1.0, FANO))
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, fano(), fault(7, 1.0, FANO))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 import deniable as dn
 from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.cyclotomy import Cyclotomy, is_prime, primitive_root
-from tests import contract
+from tests import contract, faults
 
 SEED = 2718
 PRIMES = [number for number in range(3, 200) if all(number % d for d in range(2, number))]
@@ -121,12 +120,7 @@ def test_decoding_is_the_dense_pseudo_inverse(m: dn.CyclotomicSubsetResponse) ->
 
 @pytest.mark.parametrize("m", CASES, ids=str)
 def test_the_operator_is_the_matrix(m: dn.CyclotomicSubsetResponse) -> None:
-    dense, operator = matrix(m)[: m.k], m.operator()
-    rng = np.random.default_rng(SEED)
-    weights, scores = rng.random(m.k), rng.random(m.symbols)
-    np.testing.assert_allclose(operator.forward(weights), weights @ dense, rtol=1e-10)
-    np.testing.assert_allclose(operator.adjoint(scores), dense @ scores, rtol=1e-10)
-    np.testing.assert_allclose(operator.adjoint_squared(scores), dense**2 @ scores, rtol=1e-10)
+    contract.check_operator_is(m.operator(), matrix(m)[: m.k], SEED)
 
 
 def test_large_counts_are_added_up_exactly() -> None:
@@ -249,23 +243,6 @@ class _Fault(dn.CyclotomicSubsetResponse):
 
 
 @dataclass(frozen=True)
-class ThresholdTooHigh(_Fault):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        found = super()._thresholds(bound, modulus)
-        return {**found, "truth": found["truth"] + 1}
-
-
-@dataclass(frozen=True)
-class NoRejection(_Fault):
-    """Takes every word for the place outside the set."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_outside": 0}
-
-
-@dataclass(frozen=True)
 class OneSetForAllCohorts(_Fault):
     """The client forgets the cohort's multiplier."""
 
@@ -275,32 +252,6 @@ class OneSetForAllCohorts(_Fault):
         cohort = choices.below(cohorts, t["rejection_cohort"])
         places = choices.below(inside, t["rejection_inside"]), inside + choices.below(outside, t["rejection_outside"])
         return cohort * self.modulus + (index + self.element(places[not truthful])) % self.modulus
-
-
-@dataclass(frozen=True)
-class WordsDependOnCoin(_Fault):
-    """Draws the place inside the set only if it is needed."""
-
-    def randomize_one(self, index: int, choices: Any) -> int:
-        t, (cohorts, inside, outside) = self.thresholds, self._bounds
-        truthful = choices.coin(t["truth"])
-        cohort = choices.below(cohorts, t["rejection_cohort"])
-        if truthful:
-            place = choices.below(inside, t["rejection_inside"])
-        else:
-            place = inside + choices.below(outside, t["rejection_outside"])
-        return cohort * self.modulus + (index + self.multipliers[cohort] * self.element(place)) % self.modulus
-
-
-@dataclass(frozen=True)
-class IdealEstimator(_Fault):
-    """Estimates with the probabilities of e^epsilon instead of those of the integers that run."""
-
-    def _design_channel(self) -> PureChannel:
-        e, w, modulus = math.exp(self.epsilon), self.set_size, self.modulus
-        overlap = w * (w - 1) / (modulus - 1)
-        total = w * e + modulus - w
-        return PureChannel(Fraction(w * e / total), Fraction((overlap * e + w - overlap) / total))
 
 
 @dataclass(frozen=True)
@@ -321,35 +272,33 @@ class MirroredDecoder(_Fault):
         return self.family.support(np.roll(rows[:, ::-1], 1, axis=1).reshape(-1))[(-np.arange(self.k)) % self.modulus]
 
 
-@dataclass(frozen=True)
-class GapsForgotten(_Fault):
-    """Takes every report to support some value, also where the domain is shorter than a gap of the set."""
-
-    def reconstruction_rate(self) -> Fraction:
-        return self.symbols * self.high / (len(self.multipliers) * self.k)
+def ideal(m: dn.CyclotomicSubsetResponse) -> PureChannel:
+    e, w, overlap = math.exp(m.epsilon), m.set_size, m.set_size * (m.set_size - 1) / (m.modulus - 1)
+    total = w * e + m.modulus - w
+    return PureChannel(Fraction(w * e / total), Fraction((overlap * e + w - overlap) / total))
 
 
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 5))
+ThresholdTooHigh = faults.more_truth(_Fault, "ThresholdTooHigh")
+NoRejection = faults.dropped_rejection(_Fault, "rejection_outside", "NoRejection")
+WordsDependOnCoin = faults.place_only_if_needed(_Fault)
+IdealEstimator = faults.ideal_probabilities(_Fault, ideal, stated_by="_design_channel")
+GapsForgotten = faults.every_report_covers(_Fault, "GapsForgotten")
 
-
-FAULTS: list[tuple[type[Any], dict[str, Any], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], dict[str, Any], faults.Check]] = [
     (ThresholdTooHigh, {}, contract.check_largest_ratio_is_within_epsilon),
-    (NoRejection, {}, lambda m: contract.check_kernel_makes_the_channel(m, 4)),
-    (OneSetForAllCohorts, {}, lambda m: contract.check_batch_equals_one_by_one(m, SEED)),
-    (OneSetForAllCohorts, {}, lambda m: contract.check_plain_path_makes_the_channel(m, 3)),
-    (WordsDependOnCoin, {}, lambda m: contract.check_plain_path_makes_the_channel(m, 3)),
-    (IdealEstimator, {}, coarse_unbiased),
+    (NoRejection, {}, faults.kernel(4)),
+    (OneSetForAllCohorts, {}, faults.batch(SEED)),
+    (OneSetForAllCohorts, {}, faults.plain_path(3)),
+    (WordsDependOnCoin, {}, faults.plain_path(3)),
+    (IdealEstimator, {}, faults.coarse_unbiased(5)),
     (PartTakenForWhole, {"cohorts": (0, 1)}, contract.check_unbiased_and_variance),
     (MirroredDecoder, {"classes": 2, "cohorts": (0,)}, contract.check_unbiased_and_variance),
     (GapsForgotten, {"k": 2}, contract.check_reconstruction_rate),
 ]
 
 
-@pytest.mark.parametrize(("fault", "setting", "check"), FAULTS, ids=lambda item: getattr(item, "__name__", "-"))
-def test_a_planted_fault_is_caught(fault: type[Any], setting: dict[str, Any], check: Callable[[Any], None]) -> None:
+@faults.planted(FAULTS, ("fault", "setting", "check"))
+def test_a_planted_fault_is_caught(fault: type[Any], setting: dict[str, Any], check: faults.Check) -> None:
     sets = Cyclotomy(7, setting.get("classes", 3), (0,), False, setting.get("cohorts", (0, 1, 2)), 3)
     k = setting.get("k", 7)
-    check(response(k, 1.0, sets))
-    with pytest.raises(AssertionError):
-        check(fault(k, 1.0, sets=sets))
+    faults.assert_caught(check, response(k, 1.0, sets), fault(k, 1.0, sets=sets))

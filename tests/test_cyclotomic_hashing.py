@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 import deniable as dn
 from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.cyclotomy import class_table, primitive_root
-from tests import contract
+from tests import contract, faults
 
 SEED = 3141
 PAIRS = [
@@ -71,11 +70,7 @@ def matrix(m: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("m", [hashing(31, 1.0), hashing(28, 2.0, 31, 6), hashing(37, 2.0, 37, 9)], ids=str)
 def test_the_operator_is_the_matrix(m: Any) -> None:
-    dense, operator, rng = matrix(m), m.operator(), np.random.default_rng(SEED)
-    weights, scores = rng.random(m.k), rng.random(m.symbols)
-    np.testing.assert_allclose(operator.forward(weights), weights @ dense, rtol=1e-10)
-    np.testing.assert_allclose(operator.adjoint(scores), dense @ scores, rtol=1e-10)
-    np.testing.assert_allclose(operator.adjoint_squared(scores), dense**2 @ scores, rtol=1e-10)
+    contract.check_operator_is(m.operator(), matrix(m), SEED)
 
 
 @pytest.mark.parametrize("m", [hashing(31, 1.0), hashing(28, 2.0, 31, 6)], ids=str)
@@ -183,23 +178,6 @@ def test_domains_it_does_not_suit_are_refused_with_advice(k: int, epsilon: float
 
 
 @dataclass(frozen=True)
-class ThresholdTooHigh(dn.CyclotomicLocalHashing):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        found = super()._thresholds(bound, modulus)
-        return {**found, "truth": found["truth"] + 1}
-
-
-@dataclass(frozen=True)
-class NoRejection(dn.CyclotomicLocalHashing):
-    """Takes every word for y."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_public": 0}
-
-
-@dataclass(frozen=True)
 class OwnNumberTold(dn.CyclotomicLocalHashing):
     """Sends class 0 where the value is y."""
 
@@ -209,34 +187,12 @@ class OwnNumberTold(dn.CyclotomicLocalHashing):
 
 
 @dataclass(frozen=True)
-class WordsDependOnCoin(dn.CyclotomicLocalHashing):
-    """Draws the uniform class only if it is needed."""
-
-    def randomize_one(self, index: int, choices: Any) -> int:
-        t = self.thresholds
-        truthful = choices.coin(t["truth"])
-        replacement = 0 if truthful else choices.below(self.classes, t["rejection_class"])
-        return self._payload_of(index, truthful, replacement, choices.below(self.modulus, t["rejection_public"]))
-
-
-@dataclass(frozen=True)
 class UniformClassForgotten(dn.CyclotomicLocalHashing):
     """Leaves the 1/(N K) of x = y out of q."""
 
     def _channel(self) -> PureChannel:
         right = super()._channel()
         return PureChannel(right.p, right.q - Fraction(1, self.symbols))
-
-
-@dataclass(frozen=True)
-class IdealEstimator(dn.CyclotomicLocalHashing):
-    """Estimates with the probabilities of e^epsilon instead of those of the integers that run."""
-
-    def _channel(self) -> PureChannel:
-        e, w = Fraction(math.exp(self.epsilon)), (self.modulus - 1) // self.classes
-        total = self.modulus * (e + self.classes - 1)
-        q = ((w - 1) * e + self.modulus - 1 - w) / total + Fraction(1, self.symbols)
-        return PureChannel((self.modulus - 1) * e / total, q)
 
 
 @dataclass(frozen=True)
@@ -251,20 +207,30 @@ class MirroredClasses(dn.CyclotomicLocalHashing):
         return np.array(found).sum(axis=0)
 
 
-FAULTS: list[tuple[type[Any], Callable[[Any], None]]] = [
+def ideal(m: dn.CyclotomicLocalHashing) -> PureChannel:
+    e, w = Fraction(math.exp(m.epsilon)), (m.modulus - 1) // m.classes
+    total = m.modulus * (e + m.classes - 1)
+    q = ((w - 1) * e + m.modulus - 1 - w) / total + Fraction(1, m.symbols)
+    return PureChannel((m.modulus - 1) * e / total, q)
+
+
+ThresholdTooHigh = faults.more_truth(dn.CyclotomicLocalHashing, "ThresholdTooHigh")
+NoRejection = faults.dropped_rejection(dn.CyclotomicLocalHashing, "rejection_public", "NoRejection")
+WordsDependOnCoin = faults.class_only_if_needed(dn.CyclotomicLocalHashing)
+IdealEstimator = faults.ideal_probabilities(dn.CyclotomicLocalHashing, ideal)
+
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (ThresholdTooHigh, contract.check_largest_ratio_is_within_epsilon),
-    (NoRejection, lambda m: contract.check_kernel_makes_the_channel(m, 5)),
-    (OwnNumberTold, lambda m: contract.check_plain_path_makes_the_channel(m, 4)),
-    (OwnNumberTold, lambda m: contract.check_batch_equals_one_by_one(m, SEED)),
-    (WordsDependOnCoin, lambda m: contract.check_plain_path_makes_the_channel(m, 4)),
+    (NoRejection, faults.kernel(5)),
+    (OwnNumberTold, faults.plain_path(4)),
+    (OwnNumberTold, faults.batch(SEED)),
+    (WordsDependOnCoin, faults.plain_path(4)),
     (UniformClassForgotten, contract.check_unbiased_and_variance),
-    (IdealEstimator, lambda m: contract.check_unbiased_and_variance(contract.coarse(m, 7))),
+    (IdealEstimator, faults.coarse_unbiased(7)),
     (MirroredClasses, contract.check_unbiased_and_variance),
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda item: getattr(item, "__name__", "check"))
-def test_a_planted_fault_is_caught(fault: type[Any], check: Callable[[Any], None]) -> None:
-    check(hashing(7, 1.0, 7, 2))
-    with pytest.raises(AssertionError):
-        check(fault(7, 1.0, 7, 2))
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, hashing(7, 1.0, 7, 2), fault(7, 1.0, 7, 2))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,10 +11,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator
 from deniable.mechanisms.hadamard_blocks import Agreement
 from deniable.randomness.bounds import exponential_below
-from tests import contract, naive_hadamard
+from tests import contract, faults, naive_hadamard
 
 SEED = 5
 # (k, B): one block full, nearly empty and in between; several; a block with one value, two or none; one value each
@@ -35,13 +33,7 @@ def optimum(epsilon: float) -> float:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_small_blocks_are_exact_and_unbiased(shape: tuple[int, int]) -> None:
-    m = response(*shape)
-    contract.check_channel_sums_to_one(m)
-    contract.check_largest_ratio_is_within_epsilon(m)
-    contract.check_reconstruction_rate(m)
-    contract.check_unbiased_and_variance(m)
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-    contract.check_batch_equals_one_by_one(m, SEED)
+    contract.check_exact_and_unbiased(response(*shape), SEED)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -102,13 +94,7 @@ def test_the_transforms_count_the_reports_that_support_a_value(shape: tuple[int,
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_operator_is_the_channel(shape: tuple[int, int], seed: int) -> None:
-    m = response(*shape)
-    matrix = MatrixOperator(np.array([[float(m._probability(y, x)) for y in range(m.symbols)] for x in range(m.k)]))
-    rng, found = np.random.default_rng(seed), m.operator()
-    weights, scores = rng.random(m.k), rng.random(m.symbols)
-    assert np.allclose(found.forward(weights), matrix.forward(weights), rtol=1e-12)
-    assert np.allclose(found.adjoint(scores), matrix.adjoint(scores), rtol=1e-12)
-    assert np.allclose(found.adjoint_squared(scores), matrix.adjoint_squared(scores), rtol=1e-11)
+    contract.check_operator_is_the_channel(response(*shape), seed)
 
 
 @pytest.mark.parametrize(("k", "blocks"), [(7, 1), (15, 1), (14, 2), (15, 4)])
@@ -174,14 +160,7 @@ def test_users_of_the_same_block_cost_more() -> None:
 def test_a_million_users_are_estimated_within_their_error(method: str, epsilon: float, seed: int) -> None:
     m = response(2000, epsilon=epsilon)
     true = (60_000 / np.arange(1, m.k + 1) ** 0.5).astype(np.int64) // 5
-    n = int(true.sum())
-    estimate = m.estimate(m.summarize(m.privatize(np.repeat(np.arange(m.k), true), seed=seed)), method)
-    squared = float(((estimate.frequencies - true / n) ** 2).mean())
-    expected = float(np.mean([m.variance(f, n) for f in true / n]))
-    if method == "unbiased":
-        assert squared == pytest.approx(expected, rel=6 * math.sqrt(2 / m.k) + 0.03)
-    else:
-        assert squared <= 1.05 * expected
+    contract.check_error_is_the_stated_one(m, true, method, seed)
 
 
 def test_the_likelihood_is_maximised_with_a_certificate(seed: int) -> None:
@@ -223,23 +202,6 @@ def test_two_to_the_24_values_need_no_more_than_four_reports_each(epsilon: float
 
 
 # Planted faults ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class MoreTruth(dn.HadamardResponse):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        thresholds = super()._thresholds(bound, modulus)
-        return {**thresholds, "truth": thresholds["truth"] + 1}
-
-
-@dataclass(frozen=True)
-class DroppedRejection(dn.HadamardResponse):
-    """Keeps draws that make some reports likelier than others."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_outside": 0}
 
 
 @dataclass(frozen=True)
@@ -311,34 +273,20 @@ class AllPairsApart(dn.HadamardResponse):
         return (far, own - far, 0.0) if target == "users" else (far, own - far + 1, -1.0)
 
 
-@dataclass(frozen=True)
-class EveryReportCovers(dn.HadamardResponse):
-    """Takes it that every report supports one of the values, which small blocks do not ensure."""
+MoreTruth = faults.more_truth(dn.HadamardResponse)
+DroppedRejection = faults.dropped_rejection(dn.HadamardResponse, "rejection_outside")
+EveryReportCovers = faults.every_report_covers(dn.HadamardResponse)
 
-    def reconstruction_rate(self) -> Fraction:
-        return self.symbols * self.high / self.k
+kernel, plain_path, coarse_unbiased = faults.kernel(5), faults.plain_path(4), faults.coarse_unbiased(8)
 
-
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 5)
-
-
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 4)
-
-
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-
-
-FAULTS: list[tuple[type[dn.HadamardResponse], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (MoreTruth, contract.check_largest_ratio_is_within_epsilon),
     (DroppedRejection, kernel),
     (DroppedRejection, plain_path),
     (WordsDependOnCoin, plain_path),
     (NumbersFromZero, plain_path),
     (ParityForgotten, kernel),
-    (ParityForgotten, lambda m: contract.check_batch_equals_one_by_one(m, SEED)),
+    (ParityForgotten, faults.batch(SEED)),
     (ConsecutiveBlocks, plain_path),
     (OneDesign, contract.check_unbiased_and_variance),
     (IdealEstimator, coarse_unbiased),
@@ -347,8 +295,6 @@ FAULTS: list[tuple[type[dn.HadamardResponse], Callable[[Any], None]]] = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda entry: getattr(entry, "__name__", ""))
-def test_a_planted_fault_is_caught(fault: type[dn.HadamardResponse], check: Callable[[Any], None]) -> None:
-    check(dn.HadamardResponse(5, 1.0, blocks=2))
-    with pytest.raises(AssertionError):
-        check(fault(5, 1.0, blocks=2))
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, response(5, 2, 1.0), fault(5, 1.0, blocks=2))

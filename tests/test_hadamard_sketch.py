@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator
+from tests import contract
 from tests import naive_hadamard as naive
 
 OPEN = dn.Domain.open()
@@ -63,13 +63,8 @@ def test_the_error_is_the_formula_s(epsilon: float, values: int, cohorts: int, b
 def test_the_operator_is_the_channel(unlisted: bool, seed: int) -> None:
     m = sketch()
     rows = [[float(m._probability(report, x)) for report in range(m.symbols)] for x in range(m.k)]
-    matrix = MatrixOperator(np.array(rows + [[1 / m.symbols] * m.symbols] * unlisted))
-    found = m.channel_of(m.whole_design, unlisted=unlisted)
-    rng = np.random.default_rng(seed)
-    weights, scores = rng.random(m.k + unlisted), rng.random(m.symbols)
-    assert np.allclose(found.forward(weights), matrix.forward(weights), rtol=1e-12)
-    assert np.allclose(found.adjoint(scores), matrix.adjoint(scores), rtol=1e-12)
-    assert np.allclose(found.adjoint_squared(scores), matrix.adjoint_squared(scores), rtol=1e-11)
+    matrix = np.array(rows + [[1 / m.symbols] * m.symbols] * unlisted)
+    contract.check_operator_is(m.channel_of(m.whole_design, unlisted=unlisted), matrix, seed)
 
 
 def test_the_most_likely_frequencies_are_better_on_skewed_data(seed: int) -> None:

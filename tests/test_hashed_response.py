@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,12 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator
-from deniable.estimation.cohort_design import CohortDesign
 from deniable.kernels.cohort_replacement import replace_hashed
 from deniable.mechanisms import cohorts
 from deniable.randomness.bounds import exponential_below
-from tests import contract
+from tests import contract, faults
 from tests import naive_cohorts as naive
 
 SEED = 5
@@ -35,13 +32,7 @@ def hashed(k: int, cohorts: int, buckets: int, seed: int = 0, epsilon: float = 1
 
 @pytest.mark.parametrize("design", DESIGNS, ids=str)
 def test_small_designs_are_exact_and_unbiased(design: tuple[int, int, int, int]) -> None:
-    m = hashed(*design)
-    contract.check_channel_sums_to_one(m)
-    contract.check_largest_ratio_is_within_epsilon(m)
-    contract.check_reconstruction_rate(m)
-    contract.check_unbiased_and_variance(m)
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-    contract.check_batch_equals_one_by_one(m, SEED)
+    contract.check_exact_and_unbiased(hashed(*design), SEED)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
@@ -57,14 +48,7 @@ def test_the_channel_is_the_paper_s(epsilon: float) -> None:
 
 @pytest.mark.parametrize("design", DESIGNS, ids=str)
 def test_the_operator_is_the_channel(design: tuple[int, int, int, int], seed: int) -> None:
-    m = hashed(*design)
-    matrix = MatrixOperator(np.array([[float(m._probability(r, x)) for r in range(m.symbols)] for x in range(m.k)]))
-    rng, found = np.random.default_rng(seed), m.operator()
-    assert found is not None
-    weights, scores = rng.random(m.k), rng.random(m.symbols)
-    assert np.allclose(found.forward(weights), matrix.forward(weights), rtol=1e-12)
-    assert np.allclose(found.adjoint(scores), matrix.adjoint(scores), rtol=1e-12)
-    assert np.allclose(found.adjoint_squared(scores), matrix.adjoint_squared(scores), rtol=1e-11)
+    contract.check_operator_is_the_channel(hashed(*design), seed)
 
 
 def test_one_cohort_with_a_bucket_for_each_value_is_randomized_response(seed: int) -> None:
@@ -236,31 +220,6 @@ def test_the_kernel_equals_its_slow_twin(cohorts: int, buckets: int, truth: int,
 
 
 @dataclass(frozen=True)
-class MoreTruth(dn.HashedResponse):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        thresholds = super()._thresholds(bound, modulus)
-        return {**thresholds, "truth": thresholds["truth"] + 1}
-
-
-@dataclass(frozen=True)
-class CohortsNotRejected(dn.HashedResponse):
-    """Keeps draws that make some cohorts likelier than others."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_cohort": 0}
-
-
-@dataclass(frozen=True)
-class BucketsNotRejected(dn.HashedResponse):
-    """Keeps draws that make some buckets likelier than others."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_bucket": 0}
-
-
-@dataclass(frozen=True)
 class WordsDependOnCoin(dn.HashedResponse):
     """Draws a bucket only where one is needed."""
 
@@ -319,47 +278,22 @@ class IdealEstimator(dn.HashedResponse):
 
 
 @dataclass(frozen=True)
-class DividesByCohortSizes(dn.HashedResponse):
-    """Estimates within each cohort by its own size, which is no mean over reports."""
-
-    def shares(self, summary: dn.Summary) -> Any:
-        shares, sizes = super().shares(summary)
-        return shares / np.maximum(sizes, 1e-9)[:, np.newaxis] / self.cohorts, sizes
-
-
-@dataclass(frozen=True)
-class ForgetsConstant(dn.HashedResponse):
-    """Takes the constant of the estimate for part of its noise."""
-
-    def _second_moments(self, design: CohortDesign, weights: Any, constant: Any) -> Any:
-        return super()._second_moments(design, weights, 0 * constant)
-
-
-@dataclass(frozen=True)
-class EmptyBucketsCount(dn.HashedResponse):
-    """Takes it that every report of a domain of strings is one value's, in the rate of reconstruction."""
+class ChancesGivenTheCohort(dn.HashedResponse):
+    """Adds up chances given the cohort, as if they were those of reports, in the rate of reconstruction."""
 
     def reconstruction_rate(self) -> Fraction:
         return self.cohorts * self.buckets * self._levels[0] / self.k
 
 
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 5)
+MoreTruth = faults.more_truth(dn.HashedResponse)
+CohortsNotRejected = faults.dropped_rejection(dn.HashedResponse, "rejection_cohort", "CohortsNotRejected")
+BucketsNotRejected = faults.dropped_rejection(dn.HashedResponse, "rejection_bucket", "BucketsNotRejected")
+DividesByCohortSizes = faults.divides_by_cohort_sizes(dn.HashedResponse)
+ForgetsConstant = faults.forgets_constant(dn.HashedResponse)
 
+kernel, plain_path, coarse_unbiased = faults.kernel(5), faults.plain_path(4), faults.coarse_unbiased(8)
 
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 4)
-
-
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-
-
-def mean_over_reports(m: Any) -> None:
-    contract.check_estimate_is_a_mean_over_reports(m, SEED)
-
-
-FAULTS: list[tuple[type[dn.HashedResponse], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (MoreTruth, contract.check_largest_ratio_is_within_epsilon),
     (CohortsNotRejected, kernel),
     (CohortsNotRejected, plain_path),
@@ -370,14 +304,12 @@ FAULTS: list[tuple[type[dn.HashedResponse], Callable[[Any], None]]] = [
     (OtherSeedInBatches, kernel),
     (NeverTheOwnBucket, plain_path),
     (IdealEstimator, coarse_unbiased),
-    (DividesByCohortSizes, mean_over_reports),
+    (DividesByCohortSizes, faults.mean_over_reports(SEED)),
     (ForgetsConstant, contract.check_unbiased_and_variance),
-    (EmptyBucketsCount, contract.check_reconstruction_rate),
+    (ChancesGivenTheCohort, contract.check_reconstruction_rate),
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda entry: getattr(entry, "__name__", ""))
-def test_a_planted_fault_is_caught(fault: type[dn.HashedResponse], check: Callable[[Any], None]) -> None:
-    check(dn.HashedResponse(dn.Domain.of(5), 1.0, cohorts=5, buckets=3))
-    with pytest.raises(AssertionError):
-        check(fault(dn.Domain.of(5), 1.0, cohorts=5, buckets=3))
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, hashed(5, 5, 3, epsilon=1.0), fault(dn.Domain.of(5), 1.0, cohorts=5, buckets=3))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
 from typing import Any
 
 import numpy as np
-import pytest
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
-from deniable.estimation.inversion import unbiased
 from deniable.mechanisms.definition import Answer
 from deniable.mechanisms.histogram_summation import level_weights
-from deniable.randomness.bounds import exponential_below
-from tests import contract, naive_levels
+from tests import contract, faults, naive_levels
 
 SEED = 5
 BITS = 4
@@ -79,16 +75,6 @@ class OneWordForTwoValues(_Fault):
     def randomize(self, indices: Any, words: Any, out: Any) -> Any:
         rows = words.reshape(-1, self.stride).copy()
         rows[:, 1] = rows[:, 0]
-        return super().randomize(indices, rows.reshape(-1), out)
-
-
-@dataclass(frozen=True)
-class NeighboursWords(_Fault):
-    """Takes a level from the next report."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        rows = words.reshape(-1, self.stride).copy()
-        rows[:, -1] = np.roll(rows[:, -1], 1)
         return super().randomize(indices, rows.reshape(-1), out)
 
 
@@ -226,54 +212,21 @@ class NoiseOfScaleOne(The):
         return own, int(modulus * exp(-self.epsilon * self.theta) / 2)
 
 
-@dataclass(frozen=True)
-class SaysAllIsSpent(The):
-    """Declares the e^epsilon of the noise, which thresholding does not spend."""
-
-    def ratio(self) -> Fraction:
-        return exponential_below(self.epsilon)
-
-
 def ideal(m: The) -> PureChannel:
     p = 1 - exp(m.epsilon * (m.theta - 1) / 2) / 2
     return PureChannel(Fraction(p), Fraction(exp(-m.epsilon * m.theta / 2) / 2))
 
 
-@dataclass(frozen=True)
-class IdealProbabilities(The):
-    """Declares the paper's p and q instead of those of the integers."""
-
-    def _channel(self) -> PureChannel:
-        return ideal(self)
-
-
-@dataclass(frozen=True)
-class IdealEstimator(The):
-    """Estimates with the paper's p and q."""
-
-    def _methods(self) -> Any:
-        return {**super()._methods(), "unbiased": lambda s: Answer(unbiased(s.counts, s.n, ideal(self)))}
-
-
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, BITS if m.name == "she" else 3)
-
-
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, BITS)
-
-
-def batch(m: Any) -> None:
-    contract.check_batch_equals_one_by_one(m, SEED)
-
-
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-
-
 ratio = contract.check_largest_ratio_is_within_epsilon
 
-FAULTS: list[tuple[type[Any], Callable[[Any], None]]] = [
+NeighboursWords = faults.neighbours_word(_Fault, "NeighboursWords")
+SaysAllIsSpent = faults.claims_all_of_epsilon(The, "SaysAllIsSpent")
+IdealProbabilities = faults.ideal_probabilities(The, ideal, "IdealProbabilities")
+IdealEstimator = faults.ideal_estimator(The, ideal)
+
+kernel, plain_path, batch = faults.kernel(BITS), faults.plain_path(BITS), faults.batch(SEED)
+
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (ValueLikeTheOthers, kernel),
     (OneStepUpForTheValue, kernel),
     (AboveInsteadOfFrom, kernel),
@@ -287,15 +240,15 @@ FAULTS: list[tuple[type[Any], Callable[[Any], None]]] = [
     (GuaranteeOfOneLevel, ratio),
     (SumTakenAsUnbiased, contract.check_unbiased_and_variance),
     (PapersVariance, contract.check_unbiased_and_variance),
-    (SumsInBytes, lambda m: contract.check_summary_counts_every_report(m, SEED)),
-    (SimulatesOthersOnly, lambda m: contract.check_simulation_follows_channel(m, SEED)),
+    (SumsInBytes, faults.counts(SEED)),
+    (SimulatesOthersOnly, faults.simulation(SEED)),
     (GuessesByOneValue, contract.check_reconstruction_rate),
-    (DecodesStrayLevels, lambda m: contract.check_bytes_decode_or_are_refused(m, b"\xff\x01")),
+    (DecodesStrayLevels, faults.decoding(b"\xff\x01")),
     (ThetaOnBothSides, ratio),
     (NoiseOfScaleOne, ratio),
     (SaysAllIsSpent, ratio),
-    (IdealProbabilities, kernel),
-    (IdealEstimator, coarse_unbiased),
+    (IdealProbabilities, faults.kernel(3)),
+    (IdealEstimator, faults.coarse_unbiased(8)),
 ]
 
 
@@ -303,11 +256,9 @@ def made(cls: type[Any]) -> Any:
     return cls(3, 3.0, reach=2) if issubclass(cls, She) else cls(3, 3.0)
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda item: getattr(item, "__name__", "check"))
-def test_a_planted_fault_is_caught(fault: type[Any], check: Callable[[Any], None]) -> None:
-    check(made(She if issubclass(fault, She) else The))
-    with pytest.raises(AssertionError):
-        check(made(fault))
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, made(She if issubclass(fault, She) else The), made(fault))
 
 
 def test_the_written_out_kernel_itself_is_sound() -> None:

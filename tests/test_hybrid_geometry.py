@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator
 from deniable.kernels.block_shifts import shift_in_blocks
 from deniable.mechanisms import singer
 from deniable.randomness.bounds import exponential_below
-from tests import contract
+from tests import contract, faults
 
 SEED = 5
 # (k, q, t, h): full and partly filled blocks, lines and planes, a prime power, an empty block, one block alone
@@ -43,13 +41,7 @@ def supporters(m: dn.HybridProjectiveGeometryResponse, index: int) -> list[int]:
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
 def test_small_geometries_are_exact_and_unbiased(geometry: tuple[int, int, int, int]) -> None:
-    m = hybrid(*geometry)
-    contract.check_channel_sums_to_one(m)
-    contract.check_largest_ratio_is_within_epsilon(m)
-    contract.check_reconstruction_rate(m)
-    contract.check_unbiased_and_variance(m)
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-    contract.check_batch_equals_one_by_one(m, SEED)
+    contract.check_exact_and_unbiased(hybrid(*geometry), SEED)
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
@@ -81,13 +73,7 @@ def test_the_transforms_count_the_reports_that_support_a_value(geometry: tuple[i
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
 def test_the_operator_is_the_channel(geometry: tuple[int, int, int, int], seed: int) -> None:
-    m = hybrid(*geometry)
-    matrix = MatrixOperator(np.array([[float(m._probability(r, x)) for r in range(m.symbols)] for x in range(m.k)]))
-    rng, found = np.random.default_rng(seed), m.operator()
-    weights, scores = rng.random(m.k), rng.random(m.symbols)
-    assert np.allclose(found.forward(weights), matrix.forward(weights), rtol=1e-12)
-    assert np.allclose(found.adjoint(scores), matrix.adjoint(scores), rtol=1e-12)
-    assert np.allclose(found.adjoint_squared(scores), matrix.adjoint_squared(scores), rtol=1e-11)
+    contract.check_operator_is_the_channel(hybrid(*geometry), seed)
 
 
 def test_one_block_is_projective_geometry_response() -> None:
@@ -130,14 +116,7 @@ def test_users_of_the_same_block_cost_more() -> None:
 def test_a_million_users_are_estimated_within_their_error(method: str, seed: int) -> None:
     m = dn.mechanism("hpgr", k=8192, epsilon=3.0)
     true = (60_000 / np.arange(1, m.k + 1) ** 0.5).astype(np.int64) // 8
-    n = int(true.sum())
-    estimate = m.estimate(m.summarize(m.privatize(np.repeat(np.arange(m.k), true), seed=seed)), method)
-    squared = float(((estimate.frequencies - true / n) ** 2).mean())
-    expected = float(np.mean([m.variance(f, n) for f in true / n]))
-    if method == "unbiased":
-        assert squared == pytest.approx(expected, rel=6 * math.sqrt(2 / m.k) + 0.03)
-    else:
-        assert squared <= 1.05 * expected
+    contract.check_error_is_the_stated_one(m, true, method, seed)
 
 
 # The choice of the geometry ------------------------------------------------------------------------
@@ -255,23 +234,6 @@ def test_the_kernel_equals_its_slow_twin(size: int, blocks: int, truth: int, see
 
 
 @dataclass(frozen=True)
-class MoreTruth(dn.HybridProjectiveGeometryResponse):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        thresholds = super()._thresholds(bound, modulus)
-        return {**thresholds, "truth": thresholds["truth"] + 1}
-
-
-@dataclass(frozen=True)
-class DroppedRejection(dn.HybridProjectiveGeometryResponse):
-    """Keeps draws that make some reports likelier than others."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_outside": 0}
-
-
-@dataclass(frozen=True)
 class WordsDependOnCoin(dn.HybridProjectiveGeometryResponse):
     """Draws only the place that is needed."""
 
@@ -303,15 +265,6 @@ class ConsecutiveBlocks(dn.HybridProjectiveGeometryResponse):
     def randomize_one(self, index: int, choices: Any) -> int:
         block, number = divmod(index, self.block_size)
         return super().randomize_one(number * self.h + block, choices)
-
-
-@dataclass(frozen=True)
-class WrongSet(dn.HybridProjectiveGeometryResponse):
-    """A set of the right size that is no difference set."""
-
-    @property
-    def elements(self) -> Any:
-        return np.arange(self.block_size, dtype=np.uint32)
 
 
 @dataclass(frozen=True)
@@ -350,27 +303,14 @@ class BlocksOfOneSize(dn.HybridProjectiveGeometryResponse):
         return float(others), float(own - others)
 
 
-@dataclass(frozen=True)
-class EveryReportCovers(dn.HybridProjectiveGeometryResponse):
-    """Takes it that every report supports one of the values, which partly filled blocks do not ensure."""
+MoreTruth = faults.more_truth(dn.HybridProjectiveGeometryResponse)
+DroppedRejection = faults.dropped_rejection(dn.HybridProjectiveGeometryResponse, "rejection_outside")
+WrongSet = faults.wrong_set(dn.HybridProjectiveGeometryResponse)
+EveryReportCovers = faults.every_report_covers(dn.HybridProjectiveGeometryResponse)
 
-    def reconstruction_rate(self) -> Fraction:
-        return self.symbols * self.high / self.k
+kernel, plain_path, coarse_unbiased = faults.kernel(5), faults.plain_path(4), faults.coarse_unbiased(8)
 
-
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 5)
-
-
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 4)
-
-
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-
-
-FAULTS: list[tuple[type[dn.HybridProjectiveGeometryResponse], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (MoreTruth, contract.check_largest_ratio_is_within_epsilon),
     (DroppedRejection, kernel),
     (DroppedRejection, plain_path),
@@ -385,11 +325,7 @@ FAULTS: list[tuple[type[dn.HybridProjectiveGeometryResponse], Callable[[Any], No
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda entry: getattr(entry, "__name__", ""))
-def test_a_planted_fault_is_caught(
-    fault: type[dn.HybridProjectiveGeometryResponse], check: Callable[[Any], None]
-) -> None:
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
     k = 3 if fault is EveryReportCovers else 9
-    check(dn.HybridProjectiveGeometryResponse(k, 1.0, q=2, t=3, h=2))
-    with pytest.raises(AssertionError):
-        check(fault(k, 1.0, q=2, t=3, h=2))
+    faults.assert_caught(check, hybrid(k, 2, 3, 2, 1.0), fault(k, 1.0, q=2, t=3, h=2))

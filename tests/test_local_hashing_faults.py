@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,7 +17,7 @@ from deniable.estimation.channel import PureChannel
 from deniable.estimation.linear_hashes import LinearHashes
 from deniable.kernels.linear_hashes import fold, hash_or_replace, unfold
 from deniable.mechanisms.hash_search import division, hash_channel
-from tests import contract, naive_hashes
+from tests import contract, faults, naive_hashes
 
 SEED = 77
 SIZES = st.sampled_from([(2, 1), (2, 4), (2, 9), (3, 1), (3, 2), (3, 5), (5, 3), (7, 2), (31, 2), (127, 1), (2039, 1)])
@@ -73,34 +72,6 @@ def test_division_by_multiplication_is_exact(base: int, number: int) -> None:
 
 
 @dataclass(frozen=True)
-class ThresholdTooHigh(dn.OptimizedLocalHashing):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        found = super()._thresholds(bound, modulus)
-        return {**found, "truth": found["truth"] + 1}
-
-
-@dataclass(frozen=True)
-class NoRejection(dn.OptimizedLocalHashing):
-    """Takes every word for a seed, so that some seeds are likelier than others."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_public": 0}
-
-
-@dataclass(frozen=True)
-class WordsDependOnCoin(dn.OptimizedLocalHashing):
-    """Draws the uniform class only if it is needed."""
-
-    def randomize_one(self, index: int, choices: Any) -> int:
-        t = self.thresholds
-        truthful = choices.coin(t["truth"])
-        replacement = 0 if truthful else choices.below(self.g, t["rejection_class"])
-        return self._payload_of(index, truthful, replacement, choices.below(self.publics, t["rejection_public"]))
-
-
-@dataclass(frozen=True)
 class SeedReadFromTheOtherEnd(dn.OptimizedLocalHashing):
     """Pairs the first digit of the value with the last one of the seed, on one of the two paths."""
 
@@ -115,15 +86,6 @@ class SeedMustNotBeZero(dn.OptimizedLocalHashing):
 
     def _class_under(self, index: int, public: int) -> int:
         return super()._class_under(index, public or 1)
-
-
-@dataclass(frozen=True)
-class IdealEstimator(dn.OptimizedLocalHashing):
-    """Estimates with the p of e^epsilon instead of that of the integers that run."""
-
-    def _channel(self) -> PureChannel:
-        e = Fraction(math.exp(self.epsilon))
-        return hash_channel(e / (e + self.g - 1), self.g, self.digits, self.lines)
 
 
 @dataclass(frozen=True)
@@ -151,24 +113,33 @@ class ClassesMirrored(dn.OptimizedLocalHashing):
         return self.hashes.support(rows[:, -np.arange(self.g) % self.g].reshape(-1))
 
 
-FAULTS: list[tuple[type[Any], Callable[[Any], None]]] = [
+def ideal(m: dn.OptimizedLocalHashing) -> PureChannel:
+    e = Fraction(math.exp(m.epsilon))
+    return hash_channel(e / (e + m.g - 1), m.g, m.digits, m.lines)
+
+
+ThresholdTooHigh = faults.more_truth(dn.OptimizedLocalHashing, "ThresholdTooHigh")
+NoRejection = faults.dropped_rejection(dn.OptimizedLocalHashing, "rejection_public", "NoRejection")
+WordsDependOnCoin = faults.class_only_if_needed(dn.OptimizedLocalHashing)
+IdealEstimator = faults.ideal_probabilities(dn.OptimizedLocalHashing, ideal)
+kernel = faults.kernel(5)
+
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (ThresholdTooHigh, contract.check_largest_ratio_is_within_epsilon),
-    (NoRejection, lambda m: contract.check_kernel_makes_the_channel(m, 5)),
-    (WordsDependOnCoin, lambda m: contract.check_plain_path_makes_the_channel(m, 4)),
-    (SeedReadFromTheOtherEnd, lambda m: contract.check_batch_equals_one_by_one(m, SEED)),
-    (SeedReadFromTheOtherEnd, lambda m: contract.check_kernel_makes_the_channel(m, 5)),
-    (SeedMustNotBeZero, lambda m: contract.check_kernel_makes_the_channel(m, 5)),
+    (NoRejection, kernel),
+    (WordsDependOnCoin, faults.plain_path(4)),
+    (SeedReadFromTheOtherEnd, faults.batch(SEED)),
+    (SeedReadFromTheOtherEnd, kernel),
+    (SeedMustNotBeZero, kernel),
     (SeedMustNotBeZero, contract.check_unbiased_and_variance),
-    (IdealEstimator, lambda m: contract.check_unbiased_and_variance(contract.coarse(m, 7))),
+    (IdealEstimator, faults.coarse_unbiased(7)),
     (CollisionsOfAnIdealHash, contract.check_unbiased_and_variance),
     (ZeroSeedNotCounted, contract.check_unbiased_and_variance),
     (ClassesMirrored, contract.check_unbiased_and_variance),
-    (ClassesMirrored, lambda m: contract.check_summary_counts_every_report(m, SEED)),
+    (ClassesMirrored, faults.counts(SEED)),
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda item: getattr(item, "__name__", "check"))
-def test_a_planted_fault_is_caught(fault: type[Any], check: Callable[[Any], None]) -> None:
-    check(fault.__mro__[1](9, 1.0, 3))
-    with pytest.raises(AssertionError):
-        check(fault(9, 1.0, 3))
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, fault.__mro__[1](9, 1.0, 3), fault(9, 1.0, 3))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -22,7 +21,7 @@ from deniable.kernels import residues as kernels
 from deniable.mechanisms import moduli as search
 from deniable.mechanisms.subset_selection import bitmap, choose_subset
 from deniable.randomness.bounds import exponential_below
-from tests import contract, naive_residues
+from tests import contract, faults, naive_residues
 
 SEED = 3
 words = st.integers(0, 2**64 - 1)
@@ -266,15 +265,6 @@ class ThresholdOfTheDomain(dn.ModularSubsetSelection):
 
 
 @dataclass(frozen=True)
-class DroppedRejection(dn.ModularSubsetSelection):
-    """Keeps draws that make some residues likelier than others."""
-
-    def _derive(self) -> None:
-        super()._derive()
-        object.__setattr__(self, "rejections", np.zeros_like(self.rejections))
-
-
-@dataclass(frozen=True)
 class WordsDependOnCohort(dn.ModularSubsetSelection):
     """Leaves words unread that a cohort does not need."""
 
@@ -334,31 +324,25 @@ class TruthOfOneCohortOnly(dn.ModularSubsetSelection):
         return channel.p * (m - w) / ((1 - channel.p) * w)
 
 
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 3)
+DroppedRejection = faults.dropped_rejections(dn.ModularSubsetSelection)
 
+kernel, plain_path = faults.kernel(4), faults.plain_path(3)
 
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 4)
-
-
-FAULTS: list[tuple[type[dn.ModularSubsetSelection], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (ThresholdOfTheDomain, contract.check_largest_ratio_is_within_epsilon),
     (DroppedRejection, kernel),
     (DroppedRejection, plain_path),
     (WordsDependOnCohort, plain_path),
     (OtherResidue, kernel),
-    (OtherResidue, lambda m: contract.check_batch_equals_one_by_one(m, SEED)),
+    (OtherResidue, faults.batch(SEED)),
     (EstimatesFromCohortShares, contract.check_unbiased_and_variance),
-    (IdealEstimator, lambda m: contract.check_unbiased_and_variance(contract.coarse(m, 6))),
+    (IdealEstimator, faults.coarse_unbiased(6)),
     (NoiseWithoutSystem, contract.check_unbiased_and_variance),
     (TruthOfOneCohortOnly, contract.check_largest_ratio_is_within_epsilon),
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda item: getattr(item, "__name__", "check"))
-def test_a_planted_fault_is_caught(fault: type[dn.ModularSubsetSelection], check: Callable[[Any], None]) -> None:
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
     arguments: dict[str, Any] = {"moduli": (3, 4), "sizes": (1, 2)}
-    check(dn.ModularSubsetSelection(5, 1.0, **arguments))  # the sound mechanism passes
-    with pytest.raises(AssertionError):
-        check(fault(5, 1.0, **arguments))
+    faults.assert_caught(check, dn.ModularSubsetSelection(5, 1.0, **arguments), fault(5, 1.0, **arguments))

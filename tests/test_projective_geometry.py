@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,11 +13,9 @@ import pytest
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
-from deniable.estimation.inversion import unbiased
 from deniable.mechanisms import geometries, singer
-from deniable.mechanisms.definition import Answer
 from deniable.randomness.bounds import exponential_below
-from tests import contract
+from tests import contract, faults
 
 SEED = 5
 PRIME_POWERS = [q for q in range(2, 400) if singer.prime_power(q)]
@@ -115,12 +112,7 @@ def test_the_attack_rate_of_a_part_of_the_points_is_exact(q: int, t: int) -> Non
 
 @pytest.mark.parametrize(("k", "q", "t"), [(13, 3, 3), (9, 3, 3), (21, 4, 3), (17, 2, 5), (40, 3, 4), (27, 27, 2)])
 def test_other_small_geometries_are_exact_and_unbiased(k: int, q: int, t: int) -> None:
-    m = dn.ProjectiveGeometryResponse(k, 1.5, q=q, t=t)
-    contract.check_channel_sums_to_one(m)
-    contract.check_largest_ratio_is_within_epsilon(m)
-    contract.check_unbiased_and_variance(m)
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-    contract.check_batch_equals_one_by_one(m, SEED)
+    contract.check_exact_and_unbiased(dn.ProjectiveGeometryResponse(k, 1.5, q=q, t=t), SEED)
 
 
 def test_the_variance_is_the_paper_s() -> None:
@@ -232,38 +224,6 @@ def test_a_million_users_are_estimated_within_their_error(seed: int) -> None:
 
 
 @dataclass(frozen=True)
-class MoreTruth(dn.ProjectiveGeometryResponse):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        thresholds = super()._thresholds(bound, modulus)
-        return {**thresholds, "truth": thresholds["truth"] + 1}
-
-
-@dataclass(frozen=True)
-class DroppedRejection(dn.ProjectiveGeometryResponse):
-    """Keeps draws that make some elements likelier than others."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_inside": 0}
-
-
-@dataclass(frozen=True)
-class WordsDependOnCoin(dn.ProjectiveGeometryResponse):
-    """Draws only the place that is needed."""
-
-    def randomize_one(self, index: int, choices: Any) -> int:
-        t, (cohorts, inside, outside) = self.thresholds, self._bounds
-        truthful = choices.coin(t["truth"])
-        choices.below(cohorts, t["rejection_cohort"])
-        if truthful:
-            place = choices.below(inside, t["rejection_inside"])
-        else:
-            place = inside + choices.below(outside, t["rejection_outside"])
-        return (index + self.element(place)) % self.modulus
-
-
-@dataclass(frozen=True)
 class MovesBackwards(dn.ProjectiveGeometryResponse):
     """Subtracts the element, which is another hyperplane, in the batch only."""
 
@@ -271,15 +231,6 @@ class MovesBackwards(dn.ProjectiveGeometryResponse):
         again = super().randomize(np.zeros_like(indices), words, out)
         out[:] = (indices - out.astype(np.int64)) % self.modulus
         return again
-
-
-@dataclass(frozen=True)
-class WrongSet(dn.ProjectiveGeometryResponse):
-    """A set of the right size that is no difference set."""
-
-    @property
-    def elements(self) -> Any:
-        return np.arange(self.modulus, dtype=np.uint32)
 
 
 @dataclass(frozen=True)
@@ -292,26 +243,6 @@ class DomainSizeForPoints(dn.ProjectiveGeometryResponse):
 
 
 @dataclass(frozen=True)
-class IdealEstimator(dn.ProjectiveGeometryResponse):
-    """Estimates with the probabilities of e^epsilon instead of those of the integers that run."""
-
-    def _methods(self) -> Any:
-        e, w, modulus = exponential_below(self.epsilon), self.set_size, self.modulus
-        overlap = Fraction(w * (w - 1), modulus - 1)
-        total = w * e + modulus - w
-        ideal = PureChannel(w * e / total, (overlap * e + w - overlap) / total)
-        return {"unbiased": lambda s: Answer(unbiased(self.support_counts(s), s.n, ideal))}
-
-
-@dataclass(frozen=True)
-class EveryReportCovers(dn.ProjectiveGeometryResponse):
-    """Takes it that every report supports one of the values, which a part of the points does not ensure."""
-
-    def reconstruction_rate(self) -> Fraction:
-        return self.modulus * self.high / self.k
-
-
-@dataclass(frozen=True)
 class FoldsIntoTheDomain(dn.ProjectiveGeometryResponse):
     """Reports modulo k, as if points beyond the domain were not needed."""
 
@@ -321,19 +252,22 @@ class FoldsIntoTheDomain(dn.ProjectiveGeometryResponse):
         return again
 
 
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 4)
+def ideal(m: dn.ProjectiveGeometryResponse) -> PureChannel:
+    e, w, overlap = exponential_below(m.epsilon), m.set_size, Fraction(m.set_size * (m.set_size - 1), m.modulus - 1)
+    total = w * e + m.modulus - w
+    return PureChannel(w * e / total, (overlap * e + w - overlap) / total)
 
 
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 3)
+MoreTruth = faults.more_truth(dn.ProjectiveGeometryResponse)
+DroppedRejection = faults.dropped_rejection(dn.ProjectiveGeometryResponse, "rejection_inside")
+WordsDependOnCoin = faults.place_only_if_needed(dn.ProjectiveGeometryResponse)
+WrongSet = faults.wrong_set(dn.ProjectiveGeometryResponse)
+IdealEstimator = faults.ideal_estimator(dn.ProjectiveGeometryResponse, ideal)
+EveryReportCovers = faults.every_report_covers(dn.ProjectiveGeometryResponse)
 
+kernel, plain_path, coarse_unbiased = faults.kernel(4), faults.plain_path(3), faults.coarse_unbiased(8)
 
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-
-
-FAULTS: list[tuple[type[dn.ProjectiveGeometryResponse], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (MoreTruth, contract.check_largest_ratio_is_within_epsilon),
     (DroppedRejection, kernel),
     (DroppedRejection, plain_path),
@@ -347,9 +281,7 @@ FAULTS: list[tuple[type[dn.ProjectiveGeometryResponse], Callable[[Any], None]]] 
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda entry: getattr(entry, "__name__", ""))
-def test_a_planted_fault_is_caught(fault: type[dn.ProjectiveGeometryResponse], check: Callable[[Any], None]) -> None:
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
     k = 2 if fault is EveryReportCovers else 5
-    check(dn.ProjectiveGeometryResponse(k, 1.0, q=2, t=3))
-    with pytest.raises(AssertionError):
-        check(fault(k, 1.0, q=2, t=3))
+    faults.assert_caught(check, dn.ProjectiveGeometryResponse(k, 1.0, q=2, t=3), fault(k, 1.0, q=2, t=3))

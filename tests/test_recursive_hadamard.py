@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,10 +11,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator
 from deniable.mechanisms.hadamard_blocks import Agreement
 from deniable.randomness.bounds import exponential_below
-from tests import contract
+from tests import contract, faults
 from tests.naive_hadamard import sign
 
 SEED = 7
@@ -61,13 +59,7 @@ def optimum(epsilon: float) -> float:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_small_matrices_are_exact_and_unbiased(shape: tuple[int, int]) -> None:
-    m = response(*shape)
-    contract.check_channel_sums_to_one(m)
-    contract.check_largest_ratio_is_within_epsilon(m)
-    contract.check_reconstruction_rate(m)
-    contract.check_unbiased_and_variance(m)
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-    contract.check_batch_equals_one_by_one(m, SEED)
+    contract.check_exact_and_unbiased(response(*shape), SEED)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -114,13 +106,7 @@ def test_the_transforms_add_up_signs(shape: tuple[int, int], seed: int) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_operator_is_the_channel(shape: tuple[int, int], seed: int) -> None:
-    m = response(*shape)
-    matrix = MatrixOperator(np.array([[float(m._probability(y, x)) for y in m.all_payloads()] for x in range(m.k)]))
-    rng, found = np.random.default_rng(seed), m.operator()
-    weights, scores = rng.random(m.k), rng.random(m.symbols)
-    assert np.allclose(found.forward(weights), matrix.forward(weights), rtol=1e-12)
-    assert np.allclose(found.adjoint(scores), matrix.adjoint(scores), rtol=1e-12)
-    assert np.allclose(found.adjoint_squared(scores), matrix.adjoint_squared(scores), rtol=1e-11)
+    contract.check_operator_is_the_channel(response(*shape), seed)
 
 
 def test_with_all_its_bits_it_is_randomised_response() -> None:
@@ -169,14 +155,7 @@ def test_the_chosen_bits_are_best_and_for_large_domains_no_more_than_the_paper_s
 def test_a_million_users_are_estimated_within_their_error(method: str, epsilon: float, seed: int) -> None:
     m = response(2000, epsilon=epsilon)
     true = (60_000 / np.arange(1, m.k + 1) ** 0.5).astype(np.int64) // 5
-    n = int(true.sum())
-    estimate = m.estimate(m.summarize(m.privatize(np.repeat(np.arange(m.k), true), seed=seed)), method)
-    squared = float(((estimate.frequencies - true / n) ** 2).mean())
-    expected = float(np.mean([m.variance(f, n) for f in true / n]))
-    if method == "unbiased":
-        assert squared == pytest.approx(expected, rel=6 * math.sqrt(2 / m.k) + 0.03)
-    else:
-        assert squared <= 1.05 * expected
+    contract.check_error_is_the_stated_one(m, true, method, seed)
 
 
 def test_the_likelihood_is_maximised_with_a_certificate(seed: int) -> None:
@@ -225,33 +204,6 @@ def test_a_domain_with_more_reports_than_numbers_is_refused() -> None:
 
 
 @dataclass(frozen=True)
-class MoreTruth(dn.RecursiveHadamardResponse):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        thresholds = super()._thresholds(bound, modulus)
-        return {**thresholds, "truth": thresholds["truth"] + 1}
-
-
-@dataclass(frozen=True)
-class DroppedRejection(dn.RecursiveHadamardResponse):
-    """Takes every word for the row."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_public": 0}
-
-
-@dataclass(frozen=True)
-class WordsDependOnCoin(dn.RecursiveHadamardResponse):
-    """Draws the uniform class only if it is needed."""
-
-    def randomize_one(self, index: int, choices: Any) -> int:
-        truthful = choices.coin(self.thresholds["truth"])
-        replacement = 0 if truthful else choices.below(self.classes, 0)
-        return self._payload_of(index, truthful, replacement, choices.below(self.publics, 0))
-
-
-@dataclass(frozen=True)
 class RowsFromZero(dn.RecursiveHadamardResponse):
     """Reads the signs of row r - 1 on the device, the constant one among them."""
 
@@ -290,33 +242,20 @@ class IdealEstimator(dn.RecursiveHadamardResponse):
         return super()._agreement(gain / (gain + self.classes))
 
 
-@dataclass(frozen=True)
-class EveryClassIsSomeone(dn.RecursiveHadamardResponse):
-    """Takes it that every class is that of some value in every row."""
+MoreTruth = faults.more_truth(dn.RecursiveHadamardResponse)
+DroppedRejection = faults.dropped_rejection(dn.RecursiveHadamardResponse, "rejection_public")
+WordsDependOnCoin = faults.class_only_if_needed(dn.RecursiveHadamardResponse)
+EveryClassIsSomeone = faults.every_report_covers(dn.RecursiveHadamardResponse, "EveryClassIsSomeone")
 
-    def reconstruction_rate(self) -> Fraction:
-        return self.classes * self._levels[0] / self.k
+kernel, plain_path, coarse_unbiased = faults.kernel(5), faults.plain_path(4), faults.coarse_unbiased(8)
 
-
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 5)
-
-
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 4)
-
-
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-
-
-FAULTS: list[tuple[type[dn.RecursiveHadamardResponse], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (MoreTruth, contract.check_largest_ratio_is_within_epsilon),
     (DroppedRejection, kernel),
     (DroppedRejection, plain_path),
     (WordsDependOnCoin, plain_path),
     (RowsFromZero, plain_path),
-    (RowsFromZero, lambda m: contract.check_batch_equals_one_by_one(m, SEED)),
+    (RowsFromZero, faults.batch(SEED)),
     (RowDependsOnValue, kernel),
     (BlockTermForgotten, contract.check_unbiased_and_variance),
     (IdealEstimator, coarse_unbiased),
@@ -324,8 +263,6 @@ FAULTS: list[tuple[type[dn.RecursiveHadamardResponse], Callable[[Any], None]]] =
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda entry: getattr(entry, "__name__", ""))
-def test_a_planted_fault_is_caught(fault: type[dn.RecursiveHadamardResponse], check: Callable[[Any], None]) -> None:
-    check(dn.RecursiveHadamardResponse(5, 1.0, bits=2))
-    with pytest.raises(AssertionError):
-        check(fault(5, 1.0, bits=2))
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, response(5, 2, 1.0), fault(5, 1.0, bits=2))

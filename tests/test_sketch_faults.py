@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 
 import deniable as dn
 from deniable.mechanisms.bloom_response import BloomResponse
@@ -16,7 +15,7 @@ from deniable.mechanisms.count_mean_sketch import CountMeanSketch
 from deniable.mechanisms.hadamard_sketch import HadamardSketch
 from deniable.mechanisms.unary_encoding import COIN_BITS, least_flip
 from deniable.randomness.bounds import exponential_below
-from tests import contract
+from tests import contract, faults
 
 SEED = 5
 
@@ -44,14 +43,6 @@ class ForgetsHashes(BloomResponse):
 
 
 @dataclass(frozen=True)
-class CohortsNotRejected(BloomResponse):
-    """Takes every draw of a cohort."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_cohort": 0}
-
-
-@dataclass(frozen=True)
 class HashesCancel(BloomResponse):
     """Two hashes that agree clear the bit instead of setting it once."""
 
@@ -68,14 +59,6 @@ class OneCohortForAll(BloomResponse):
 
 
 @dataclass(frozen=True)
-class WordsDependOnValue(BloomResponse):
-    """Stops reading for one value."""
-
-    def randomize_one(self, index: int, choices: Any) -> tuple[int, ...]:
-        return self.row(0, 0) if index == 0 else super().randomize_one(index, choices)
-
-
-@dataclass(frozen=True)
 class SetsInsteadOfFlipping(BloomResponse):
     """Coins set bits, and never clear one of the value's."""
 
@@ -83,16 +66,6 @@ class SetsInsteadOfFlipping(BloomResponse):
         again = super().randomize(indices, words, out)
         for i, index in enumerate(indices.tolist()):
             out[i, 1] |= np.uint64(self.filter(index, int(out[i, 0])))
-        return again
-
-
-@dataclass(frozen=True)
-class StrayBits(BloomResponse):
-    """Leaves bits beyond the buckets as the coins fell."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        again = super().randomize(indices, words, out)
-        out[:, -1] |= np.uint64(1 << self.buckets)
         return again
 
 
@@ -106,15 +79,6 @@ class IdealFlips(BloomResponse):
         ideal = 1 / (1 + root)
         sizes = rows[:, :1]
         return (rows[:, 1:] - ideal * sizes) / (summary.n * (1 - 2 * ideal)), sizes[:, 0] / summary.n
-
-
-@dataclass(frozen=True)
-class DividesByCohortSizes(BloomResponse):
-    """Divides by how many reports a cohort happens to have."""
-
-    def shares(self, summary: dn.Summary) -> Any:
-        shares, sizes = super().shares(summary)
-        return shares / np.maximum(sizes[:, np.newaxis] * self.cohorts, 1e-9), sizes
 
 
 @dataclass(frozen=True)
@@ -168,23 +132,6 @@ class PermutesOnTheServer(CountMeanSketch):
 
 
 @dataclass(frozen=True)
-class TurnsTooRarely(HadamardSketch):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        found = super()._thresholds(bound, modulus)
-        return {**found, "truth": found["truth"] + 1}
-
-
-@dataclass(frozen=True)
-class PairsNotRejected(HadamardSketch):
-    """Takes every draw of a cohort and coordinate."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {**super()._thresholds(bound, modulus), "rejection_pair": 0}
-
-
-@dataclass(frozen=True)
 class NoCoinForZero(HadamardSketch):
     """Reads its coin only if the true sign is -."""
 
@@ -223,48 +170,24 @@ class IdealSigns(HadamardSketch):
         return even + (shares - even) * float(self.gain) * (e + 1) / (e - 1), sizes
 
 
-@dataclass(frozen=True)
-class ForgetsConstant(HadamardSketch):
-    """Takes the constant of the estimate for part of its noise."""
-
-    def _second_moments(self, design: Any, weights: Any, constant: Any) -> Any:
-        return super()._second_moments(design, weights, 0 * constant)
-
-
-@dataclass(frozen=True)
-class SignsSeenByAll(HadamardSketch):
-    """Takes it that values of both signs are in every coordinate, in the rate of reconstruction."""
-
-    def reconstruction_rate(self) -> Fraction:
-        return 2 * self.truth / self.k
-
-
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 2 if isinstance(m, BloomResponse) else 4)
-
-
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 2 if isinstance(m, BloomResponse) else 4)
-
-
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 5))
-
-
-def mean_over_reports(m: Any) -> None:
-    contract.check_estimate_is_a_mean_over_reports(m, SEED)
-
-
-def simulation(m: Any) -> None:
-    contract.check_simulation_follows_channel(m, SEED)
-
-
 TWO_HASHES = BloomResponse(dn.Domain.of(5), 4.0, cohorts=3, buckets=3, hashes=2, seed=4)
 ONE_HASH = BloomResponse(dn.Domain.of(4), 3.0, cohorts=3, buckets=3)
 SKETCH = CountMeanSketch(dn.Domain.of(4), 2.0, cohorts=3, buckets=3)
 SIGNS = HadamardSketch(dn.Domain.of(4), 1.0, cohorts=3, buckets=4)
 
-FAULTS: list[tuple[Any, type, Callable[[Any], None]]] = [
+CohortsNotRejected = faults.dropped_rejection(BloomResponse, "rejection_cohort", "CohortsNotRejected")
+WordsDependOnValue = faults.words_depend_on_value(BloomResponse)
+StrayBits = faults.stray_bits(BloomResponse, "buckets")
+DividesByCohortSizes = faults.divides_by_cohort_sizes(BloomResponse)
+TurnsTooRarely = faults.more_truth(HadamardSketch, "TurnsTooRarely")
+PairsNotRejected = faults.dropped_rejection(HadamardSketch, "rejection_pair", "PairsNotRejected")
+ForgetsConstant = faults.forgets_constant(HadamardSketch)
+SignsSeenByAll = faults.every_report_covers(HadamardSketch, "SignsSeenByAll")
+
+kernel, plain_path, coarse_unbiased = faults.kernel(2), faults.plain_path(2), faults.coarse_unbiased(5)
+kernel_of_signs, plain_path_of_signs = faults.kernel(4), faults.plain_path(4)
+
+FAULTS: list[tuple[Any, type[Any], faults.Check]] = [
     (ONE_HASH, FlipsTooRarely, contract.check_largest_ratio_is_within_epsilon),
     (TWO_HASHES, ForgetsHashes, contract.check_largest_ratio_is_within_epsilon),
     (ONE_HASH, CohortsNotRejected, kernel),
@@ -275,17 +198,17 @@ FAULTS: list[tuple[Any, type, Callable[[Any], None]]] = [
     (ONE_HASH, SetsInsteadOfFlipping, kernel),
     (ONE_HASH, StrayBits, kernel),
     (ONE_HASH, IdealFlips, coarse_unbiased),
-    (ONE_HASH, DividesByCohortSizes, mean_over_reports),
+    (ONE_HASH, DividesByCohortSizes, faults.mean_over_reports(SEED)),
     (ONE_HASH, CohortsAddNothing, contract.check_unbiased_and_variance),
-    (TWO_HASHES, SimulatesNoClearedBits, simulation),
+    (TWO_HASHES, SimulatesNoClearedBits, faults.simulation(SEED)),
     (SKETCH, UnbiasedIsTheSketch, contract.check_unbiased_and_variance),
     (SKETCH, PermutesOnTheServer, contract.check_unbiased_and_variance),
     (SIGNS, TurnsTooRarely, contract.check_largest_ratio_is_within_epsilon),
-    (SIGNS, PairsNotRejected, kernel),
-    (SIGNS, PairsNotRejected, plain_path),
-    (SIGNS, NoCoinForZero, plain_path),
+    (SIGNS, PairsNotRejected, kernel_of_signs),
+    (SIGNS, PairsNotRejected, plain_path_of_signs),
+    (SIGNS, NoCoinForZero, plain_path_of_signs),
     (SIGNS, CoordinatesFromZero, contract.check_unbiased_and_variance),
-    (SIGNS, CoordinatesFromZero, kernel),
+    (SIGNS, CoordinatesFromZero, kernel_of_signs),
     (SIGNS, PublishedScale, contract.check_unbiased_and_variance),
     (SIGNS, IdealSigns, coarse_unbiased),
     (SIGNS, ForgetsConstant, contract.check_unbiased_and_variance),
@@ -293,9 +216,6 @@ FAULTS: list[tuple[Any, type, Callable[[Any], None]]] = [
 ]
 
 
-@pytest.mark.parametrize(("good", "fault", "check"), FAULTS, ids=lambda entry: getattr(entry, "__name__", ""))
-def test_a_planted_fault_is_caught(good: Any, fault: type, check: Callable[[Any], None]) -> None:
-    check(replace(good))
-    faulty = fault(good.domain, **good.spec.parameters)
-    with pytest.raises(AssertionError):
-        check(faulty)
+@faults.planted(FAULTS, ("good", "fault", "check"))
+def test_a_planted_fault_is_caught(good: Any, fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, replace(good), fault(good.domain, **good.spec.parameters))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.simulated_subsets import subset_counts
-from tests import contract
+from tests import contract, faults
 from tests import naive_subsets as naive
 
 SEED = 20260114
@@ -51,15 +49,6 @@ class ReplacesFloydsLast(_Fault):
 
 
 @dataclass(frozen=True)
-class DroppedRejection(dn.SubsetSelection):
-    """Keeps draws that make some values likelier than others."""
-
-    def _derive(self) -> None:
-        super()._derive()
-        object.__setattr__(self, "rejections", np.zeros_like(self.rejections))
-
-
-@dataclass(frozen=True)
 class RejectionForTheFirstDrawOnly(_Fault):
     """One of the draws is not tested."""
 
@@ -77,14 +66,6 @@ class WordsDependOnCoin(dn.SubsetSelection):
             others = choices.subset(self.k - 1, self.w - 1)
             return self.words(sum(1 << (v + (v >= index)) for v in others) | 1 << index)
         return self.words(sum(1 << (v + (v >= index)) for v in choices.subset(self.k - 1, self.w)))
-
-
-@dataclass(frozen=True)
-class WordsDependOnValue(dn.SubsetSelection):
-    """Reads nothing at all for value 0."""
-
-    def randomize_one(self, index: int, choices: Any) -> Any:
-        return self.words(2**self.w - 1) if index == 0 else super().randomize_one(index, choices)
 
 
 @dataclass(frozen=True)
@@ -109,14 +90,6 @@ class NeverExchangesTheValue(_Fault):
 
 
 @dataclass(frozen=True)
-class ThresholdRoundedUp(dn.SubsetSelection):
-    """One step more truth than epsilon allows."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return {"truth": super()._thresholds(bound, modulus)["truth"] + 1}
-
-
-@dataclass(frozen=True)
 class WrongThreshold(dn.SubsetSelection):
     """e^epsilon/(e^epsilon + k - 1), as for one value, however many the set has."""
 
@@ -126,31 +99,12 @@ class WrongThreshold(dn.SubsetSelection):
 
 
 @dataclass(frozen=True)
-class IdealProbabilities(dn.SubsetSelection):
-    """Estimates with the p and q of e^epsilon instead of those of the integers that run."""
-
-    def _channel(self) -> PureChannel:
-        e, k, w = exponential_below(self.epsilon), self.k, self.w
-        p = w * e / (w * e + k - w)
-        return PureChannel(p, (p * (w - 1) + (1 - p) * w) / (k - 1))
-
-
-@dataclass(frozen=True)
 class OthersAsIfAlwaysTold(dn.SubsetSelection):
     """q = (w - 1)/(k - 1), as if every set held its sender's value."""
 
     def _channel(self) -> PureChannel:
         p = super()._channel().p
         return PureChannel(p, Fraction(self.w - 1, self.k - 1) + Fraction(1, 2**40))
-
-
-@dataclass(frozen=True)
-class ReadsAnyCode(dn.SubsetSelection):
-    """Takes bytes that no client sends for one that it does."""
-
-    def _unpack(self, data: bytes) -> Any:
-        possible = list(self.all_payloads())
-        return possible[int.from_bytes(data, "big") % len(possible)]
 
 
 @dataclass(frozen=True)
@@ -170,27 +124,21 @@ class SimulatesTooLittleTruth(dn.SubsetSelection):
         return subset_counts(certain, int((true_counts - certain).sum()), self.w, generator)
 
 
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, 4)
+def ideal(m: dn.SubsetSelection) -> PureChannel:
+    e, k, w = exponential_below(m.epsilon), m.k, m.w
+    p = w * e / (w * e + k - w)
+    return PureChannel(p, (p * (w - 1) + (1 - p) * w) / (k - 1))
 
 
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, 4)
+DroppedRejection = faults.dropped_rejections(dn.SubsetSelection)
+WordsDependOnValue = faults.words_depend_on_value(dn.SubsetSelection)
+ThresholdRoundedUp = faults.more_truth(dn.SubsetSelection, "ThresholdRoundedUp")
+IdealProbabilities = faults.ideal_probabilities(dn.SubsetSelection, ideal, "IdealProbabilities")
+ReadsAnyCode = faults.reads_any_bytes(dn.SubsetSelection, "ReadsAnyCode")
 
+kernel, plain_path, batch = faults.kernel(4), faults.plain_path(4), faults.batch(SEED)
 
-def batch(m: Any) -> None:
-    contract.check_batch_equals_one_by_one(m, SEED)
-
-
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-
-
-def simulation(m: Any) -> None:
-    contract.check_simulation_follows_channel(m, SEED)
-
-
-FAULTS: list[tuple[type[dn.SubsetSelection], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (ReplacesFloydsLast, kernel),
     (DroppedRejection, kernel),
     (DroppedRejection, plain_path),
@@ -203,19 +151,17 @@ FAULTS: list[tuple[type[dn.SubsetSelection], Callable[[Any], None]]] = [
     (NeverExchangesTheValue, batch),
     (ThresholdRoundedUp, contract.check_largest_ratio_is_within_epsilon),
     (WrongThreshold, contract.check_largest_ratio_is_within_epsilon),
-    (IdealProbabilities, coarse_unbiased),
+    (IdealProbabilities, faults.coarse_unbiased(8)),
     (OthersAsIfAlwaysTold, contract.check_unbiased_and_variance),
-    (ReadsAnyCode, lambda m: contract.check_bytes_decode_or_are_refused(m, b"\x01")),
+    (ReadsAnyCode, faults.decoding(b"\x01")),
     (GuessFromTheWholeSet, contract.check_reconstruction_rate),
-    (SimulatesTooLittleTruth, simulation),
+    (SimulatesTooLittleTruth, faults.simulation(SEED)),
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda item: getattr(item, "__name__", "check"))
-def test_a_planted_fault_is_caught(fault: type[dn.SubsetSelection], check: Callable[[Any], None]) -> None:
-    check(dn.SubsetSelection(7, 1.0))  # the sound mechanism passes
-    with pytest.raises(AssertionError):
-        check(fault(7, 1.0))
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, dn.SubsetSelection(7, 1.0), fault(7, 1.0))
 
 
 def test_the_written_out_kernel_itself_is_sound() -> None:

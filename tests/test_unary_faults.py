@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
-from deniable.estimation.inversion import unbiased
-from deniable.mechanisms.definition import Answer
 from deniable.mechanisms.unary_encoding import COIN_BITS
 from deniable.randomness.bounds import exponential_below
-from tests import contract, naive_bits
+from tests import contract, faults, naive_bits
 
 SEED = 5
 BITS = 2
@@ -91,34 +87,6 @@ class MostSignificantFirst(_Fault):
 
 
 @dataclass(frozen=True)
-class StrayBits(_Fault):
-    """Leaves the bits beyond the last value as the coins fell."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        again = super().randomize(indices, words, out)
-        out[:, -1] |= np.uint64(1 << self.k)
-        return again
-
-
-@dataclass(frozen=True)
-class NeighboursCoin(_Fault):
-    """Takes the value's coin from the next report."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        rows = words.reshape(-1, self.stride).copy()
-        rows[:, -1] = np.roll(rows[:, -1], 1)
-        return super().randomize(indices, rows.reshape(-1), out)
-
-
-@dataclass(frozen=True)
-class WordsDependOnValue(_Fault):
-    """Stops reading once the value's bit is known."""
-
-    def randomize_one(self, index: int, choices: Any) -> tuple[int, ...]:
-        return self.words(1) if index == 0 else super().randomize_one(index, choices)
-
-
-@dataclass(frozen=True)
 class WordsDependOnCoin(_Fault):
     """Tosses the value's coin only if its bit is not set already."""
 
@@ -159,22 +127,6 @@ def ideal(m: dn.OptimizedUnaryEncoding) -> PureChannel:
 
 
 @dataclass(frozen=True)
-class IdealProbabilities(_Fault):
-    """Declares the probabilities of e^epsilon instead of those of the integers that run."""
-
-    def _channel(self) -> PureChannel:
-        return ideal(self)
-
-
-@dataclass(frozen=True)
-class IdealEstimator(_Fault):
-    """Estimates with the ideal q."""
-
-    def _methods(self) -> Any:
-        return {**super()._methods(), "unbiased": lambda s: Answer(unbiased(s.counts, s.n, ideal(self)))}
-
-
-@dataclass(frozen=True)
 class LostCarry(_Fault):
     """Counts up to 63 and starts again."""
 
@@ -210,23 +162,15 @@ class DecodesStrayBits(_Fault):
         return self.words(int.from_bytes(data, "little") & (2**self.k - 1))
 
 
-def kernel(m: Any) -> None:
-    contract.check_kernel_makes_the_channel(m, BITS)
+StrayBits = faults.stray_bits(_Fault, "k")
+NeighboursCoin = faults.neighbours_word(_Fault, "NeighboursCoin")
+WordsDependOnValue = faults.words_depend_on_value(_Fault)
+IdealProbabilities = faults.ideal_probabilities(_Fault, ideal, "IdealProbabilities")
+IdealEstimator = faults.ideal_estimator(_Fault, ideal)
 
+kernel, plain_path, batch = faults.kernel(BITS), faults.plain_path(BITS), faults.batch(SEED)
 
-def plain_path(m: Any) -> None:
-    contract.check_plain_path_makes_the_channel(m, BITS)
-
-
-def batch(m: Any) -> None:
-    contract.check_batch_equals_one_by_one(m, SEED)
-
-
-def coarse_unbiased(m: Any) -> None:
-    contract.check_unbiased_and_variance(contract.coarse(m, 8))
-
-
-FAULTS: list[tuple[type[Any], Callable[[Any], None]]] = [
+FAULTS: list[tuple[type[Any], faults.Check]] = [
     (ValueBitLikeTheOthers, kernel),
     (ValueAndOthersExchanged, kernel),
     (OneCoinForTwoBits, kernel),
@@ -241,20 +185,18 @@ FAULTS: list[tuple[type[Any], Callable[[Any], None]]] = [
     (RootRoundedUp, contract.check_largest_ratio_is_within_epsilon),
     (GuaranteeOfOneBit, contract.check_largest_ratio_is_within_epsilon),
     (IdealProbabilities, kernel),
-    (IdealEstimator, coarse_unbiased),
-    (LostCarry, lambda m: contract.check_summary_counts_every_report(m, SEED)),
-    (SimulatesOthersOnly, lambda m: contract.check_simulation_follows_channel(m, SEED)),
+    (IdealEstimator, faults.coarse_unbiased(8)),
+    (LostCarry, faults.counts(SEED)),
+    (SimulatesOthersOnly, faults.simulation(SEED)),
     (EmptyReportsTellNothing, contract.check_reconstruction_rate),
-    (DecodesStrayBits, lambda m: contract.check_bytes_decode_or_are_refused(m, b"\xff")),
+    (DecodesStrayBits, faults.decoding(b"\xff")),
 ]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS, ids=lambda item: getattr(item, "__name__", "check"))
-def test_a_planted_fault_is_caught(fault: type[Any], check: Callable[[Any], None]) -> None:
-    for sound in (dn.OptimizedUnaryEncoding, dn.SymmetricUnaryEncoding):
-        check(sound(3, 3.0))
-    with pytest.raises(AssertionError):
-        check(fault(3, 3.0))
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    check(dn.SymmetricUnaryEncoding(3, 3.0))
+    faults.assert_caught(check, dn.OptimizedUnaryEncoding(3, 3.0), fault(3, 3.0))
 
 
 def test_the_written_out_kernel_itself_is_sound() -> None:
