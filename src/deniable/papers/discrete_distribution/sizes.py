@@ -169,8 +169,8 @@ def _grid(
 
 
 _SMALL = {BUCKETS: [2, 4, 16, 64, 256, 1024], COHORTS: [1, 2, 8, 64, 1024], HASHES: [1, 2, 4]}
-_SMALL_CLOSED = {BUCKETS: [2, 4, 16, 64, 256], COHORTS: [1, 2, 8, 64, 1024], HASHES: [1, 2, 4]}
-_LARGE = {BUCKETS: [8, 64, 512], COHORTS: [64, 1024], HASHES: [1, 2]}
+_SMALL_CLOSED = {BUCKETS: [2, 4, 16, 64, 256], COHORTS: [1, 8, 64, 1024], HASHES: [1, 2, 4]}
+_LARGE = {BUCKETS: [32, 128, 512], COHORTS: [16, 128, 1024], HASHES: [1, 2]}
 _EPSILONS, _BOTH = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0), (TUNED, SEARCHED)
 _TWICE = "Figures 11 and 15 have the same caption, S = 4096; the text cites Figure 11 for S = 256, which is used here. "
 
@@ -197,7 +197,7 @@ FIGURE_15 = _figure(
     OPEN,
     4096,
     10**6,
-    _grid(4096, 10**6, OPEN, (3.0, 6.0), [TUNED], _LARGE, 2),
+    _grid(4096, 10**6, OPEN, (3.0, 6.0), [TUNED], _LARGE, 4),
     _grid(4096, 10**6, OPEN, (2.0, 4.0, 6.0, 8.0), _BOTH, _LARGE, 2),
     "",
 )
@@ -206,7 +206,7 @@ FIGURE_16 = _figure(
     OPEN,
     4096,
     10**8,
-    _grid(4096, 10**8, OPEN, (3.0, 6.0), [TUNED], _LARGE, 2),
+    _grid(4096, 10**8, OPEN, (3.0, 6.0), [TUNED], _LARGE, 4),
     _grid(4096, 10**8, OPEN, (2.0, 4.0, 6.0, 8.0), _BOTH, _LARGE, 2),
     "",
 )
