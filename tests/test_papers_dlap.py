@@ -16,7 +16,6 @@ import deniable as dn
 from deniable.debias.conversions import ContinuousRelease
 from deniable.debias.discrete_laplace import DiscreteLaplace
 from deniable.debias.noises import Laplace, Staircase
-from deniable.papers.cache import Cache
 from deniable.papers.data import VARIABLE
 from deniable.papers.discrete_laplace import (
     conversions,
@@ -28,11 +27,10 @@ from deniable.papers.discrete_laplace import (
     stars,
     tables,
 )
-from deniable.papers.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Experiment, Grid
+from deniable.papers.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Experiment
 from deniable.papers.library import experiments
-from deniable.papers.report import judged
 from deniable.papers.rows import Rows
-from deniable.papers.runner import run
+from tests.experiments import shrunk, verdicts
 
 SMALL: dict[str, dict[str, Any]] = {
     "figure-1": {"part": ["entropy", "profile"], "most": [5], "draws": [2]},
@@ -63,13 +61,7 @@ def _without_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def small(name: str, repeats: int = 2, **changes: Any) -> Experiment:
-    return replace(experiments([f"dlap/{name}"])[0], quick=Grid({**SMALL[name], **changes}, repeats=repeats))
-
-
-def verdicts(experiment: Experiment, folder: Path) -> list[str]:
-    cache = Cache(folder)
-    run([experiment], cache)
-    return [verdict.kind for _, verdict in judged(experiment, cache).verdicts]
+    return shrunk(f"dlap/{name}", {**SMALL[name], **changes}, repeats)
 
 
 def test_every_figure_and_statement_has_a_small_setting() -> None:
@@ -78,14 +70,7 @@ def test_every_figure_and_statement_has_a_small_setting() -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_measure_gives_finite_numbers_and_a_verdict(name: str, tmp_path: Path) -> None:
-    experiment = small(name, repeats=3)
-    cache = Cache(tmp_path)
-    run([experiment], cache)
-    done = judged(experiment, cache)
-    assert done.rows
-    for row in done.rows:
-        assert all(math.isfinite(value) for value in row.values() if isinstance(value, (int, float)))
-    kinds = [verdict.kind for _, verdict in done.verdicts]
+    kinds = verdicts(small(name, repeats=3), tmp_path)
     assert NOT_RUN not in kinds
     assert FAILS not in kinds or name in DOUBTED
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.papers.cache import Cache
 from deniable.papers.data import VARIABLE
-from deniable.papers.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Experiment, Grid
+from deniable.papers.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Experiment
 from deniable.papers.library import experiments
 from deniable.papers.randomized_response_mle.columns import INCOME_FILE, column
 from deniable.papers.randomized_response_mle.iterations import (
@@ -34,9 +31,8 @@ from deniable.papers.randomized_response_mle.verdicts import (
     off_the_line,
     right_ratio,
 )
-from deniable.papers.report import judged
 from deniable.papers.rows import Rows
-from deniable.papers.runner import run
+from tests.experiments import shrunk, verdicts
 
 SMALL: dict[str, dict[str, Any]] = {
     "figure-1": {"k": [50], "epsilon": [1.0], "skew": [2.5]},
@@ -61,13 +57,7 @@ def _without_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def small(name: str, repeats: int = 2, **changes: Any) -> Experiment:
-    return replace(experiments([f"rr-mle/{name}"])[0], quick=Grid({**SMALL[name], **changes}, repeats=repeats))
-
-
-def verdicts(experiment: Experiment, folder: Path) -> list[str]:
-    cache = Cache(folder)
-    run([experiment], cache)
-    return [verdict.kind for _, verdict in judged(experiment, cache).verdicts]
+    return shrunk(f"rr-mle/{name}", {**SMALL[name], **changes}, repeats)
 
 
 def test_every_figure_table_and_statement_has_a_small_setting() -> None:
@@ -76,15 +66,7 @@ def test_every_figure_table_and_statement_has_a_small_setting() -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_measure_gives_finite_numbers_and_a_verdict(name: str, tmp_path: Path) -> None:
-    experiment = small(name)
-    cache = Cache(tmp_path)
-    run([experiment], cache)
-    done = judged(experiment, cache)
-    assert done.rows
-    for row in done.rows:
-        assert all(math.isfinite(value) for value in row.values() if isinstance(value, (int, float)))
-    # small settings lack some of the cells that some claims are about
-    kinds = [verdict.kind for _, verdict in done.verdicts]
+    kinds = verdicts(small(name), tmp_path)  # small settings lack some of the cells that some claims are about
     assert FAILS not in kinds or name in {"algorithm-1", "equation-8", "theorem-9", "figure-4", "table-1"}
     assert set(kinds) != {NOT_RUN}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, exp, log
 from typing import Any
 
@@ -129,6 +130,13 @@ def _one(rows: Rows) -> str:
     )
 
 
+def _bounded(numbers: Callable[[Rows], str]) -> Callable[[Rows], Verdict]:
+    def holds(rows: Rows) -> bool:
+        return bool(np.all(rows.column("condition") <= rows.column("bound")))
+
+    return exact(holds, numbers, "eigenvalues of the whole matrix")
+
+
 _CASES = [[600, 3, 3], [1024, 4, 4], [600, 3, 6], [600, 2, 6], [600, 2, 12], [1024, 3, 10]]  # k, beta, l
 
 THEOREM_3 = Experiment(
@@ -176,27 +184,12 @@ THEOREM_4 = Experiment(
     claims=(
         Claim(
             "the condition number is at most alpha (l + T)/(l - T), for any draw of primes from the band",
-            only(
-                exact(
-                    lambda rows: bool(np.all(rows.column("condition") <= rows.column("bound"))),
-                    _broken,
-                    "eigenvalues of the whole matrix",
-                ),
-                kind=DRAWN,
-            ),
+            only(_bounded(_broken), kind=DRAWN),
             "Theorem 4",
         ),
         Claim(
             "it holds for one tuple that anyone can check",
-            only(
-                exact(
-                    lambda rows: bool(np.all(rows.column("condition") <= rows.column("bound"))),
-                    _one,
-                    "eigenvalues of the whole matrix",
-                ),
-                kind=FIXED,
-                epsilon=2.0,
-            ),
+            only(_bounded(_one), kind=FIXED, epsilon=2.0),
             "Theorem 4",
         ),
     ),
