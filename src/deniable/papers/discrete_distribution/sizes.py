@@ -197,7 +197,7 @@ FIGURE_15 = _figure(
     OPEN,
     4096,
     10**6,
-    _grid(4096, 10**6, OPEN, (3.0, 6.0), [TUNED], _LARGE, 4),
+    _grid(4096, 10**6, OPEN, (3.0, 6.0), [TUNED], _LARGE, 3),
     _grid(4096, 10**6, OPEN, (2.0, 4.0, 6.0, 8.0), _BOTH, _LARGE, 2),
     "",
 )
@@ -206,7 +206,7 @@ FIGURE_16 = _figure(
     OPEN,
     4096,
     10**8,
-    _grid(4096, 10**8, OPEN, (3.0, 6.0), [TUNED], _LARGE, 4),
+    _grid(4096, 10**8, OPEN, (3.0, 6.0), [TUNED], _LARGE, 3),
     _grid(4096, 10**8, OPEN, (2.0, 4.0, 6.0, 8.0), _BOTH, _LARGE, 2),
     "",
 )
