@@ -109,7 +109,7 @@ FIGURE_9 = _figure(
     9,
     OPEN,
     256,
-    _grid(OPEN, 256, (10**5, 10**6, 10**7, 10**8), _TARGETS, _EPSILONS, 6),
+    _grid(OPEN, 256, (10**5, 10**6, 10**7, 10**8), _TARGETS, _EPSILONS, 4),
     _grid(OPEN, 256, _USERS, _TARGETS, _MANY, 20),
 )
 FIGURE_10 = _figure(

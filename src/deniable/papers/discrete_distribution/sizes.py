@@ -179,7 +179,7 @@ FIGURE_11 = _figure(
     OPEN,
     256,
     10**6,
-    _grid(256, 10**6, OPEN, (1.0, 3.0, 5.0, 7.0), [TUNED], _SMALL, 8),
+    _grid(256, 10**6, OPEN, (1.0, 3.0, 5.0, 7.0), [TUNED], _SMALL, 6),
     _grid(256, 10**6, OPEN, _EPSILONS, _BOTH, _SMALL, 10),
     _TWICE,
 )
@@ -188,7 +188,7 @@ FIGURE_12 = _figure(
     CLOSED,
     256,
     10**6,
-    _grid(256, 10**6, CLOSED, (1.0, 3.0, 5.0, 7.0), [TUNED], _SMALL_CLOSED, 8),
+    _grid(256, 10**6, CLOSED, (1.0, 3.0, 5.0, 7.0), [TUNED], _SMALL_CLOSED, 5),
     _grid(256, 10**6, CLOSED, _EPSILONS, _BOTH, _SMALL_CLOSED, 10),
     _TWICE.replace("11 and 15", "11, 12 and 15").replace("which is used here", "which is used here too"),
 )
