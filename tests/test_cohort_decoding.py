@@ -13,7 +13,7 @@ import deniable as dn
 from deniable.estimation import cohort_design
 from deniable.estimation.cohort_decoding import CohortCells
 from deniable.estimation.cohort_design import CohortDesign
-from deniable.estimation.presence import p_values, significant
+from deniable.estimation.presence import p_values, score_at, significant
 
 DOMAIN = dn.Domain.open()
 
@@ -357,3 +357,30 @@ def test_presence_asks_for_a_rate_and_a_control() -> None:
         estimate.present(0)
     with pytest.raises(dn.InvalidArgument, match="control must be one of discoveries, family"):
         estimate.present(control="none")
+
+
+def test_strings_that_nobody_has_are_not_found_where_cells_hold_few_reports() -> None:
+    """Counts of 4 and of 125 reports lean to the right: taken for normal, most lists would have a false string."""
+    absent = [f"absent {number}" for number in range(20_000)]
+    for n, cohorts, buckets, epsilon in ((2000, 16, 512, 8.0), (50_000, 64, 401, 6.0)):
+        people = [f"string {number}" for number in range(n)]
+        wrong = 0
+        for seed in range(6):
+            domain = dn.Domain.open(key=str(seed))
+            m = dn.mechanism("orr", domain=domain, epsilon=epsilon, candidates=100, cohorts=cohorts, buckets=buckets)
+            summary = dn.simulate(m, np.ones(n, np.int64), candidates=people, seed=seed)
+            found = m.estimate(summary, "per-candidate", candidates=absent).present()
+            wrong += any(row.label != "(unlisted)" for row in found)
+        assert wrong <= 1  # of 6 at 5% each, 2 or more with a chance of 3% if the seeds were not fixed
+
+
+def test_chances_of_leaning_estimates_are_those_of_gamma_variables() -> None:
+    from scipy.stats import norm, pearson3
+
+    scores = np.array([-3.0, 0.0, 2.0, 5.0])
+    for skewness in (0.01, 0.5, 2.0):
+        chances = p_values(scores, np.ones(4), 1, skewness)
+        np.testing.assert_allclose(chances, pearson3.sf(scores, skewness), rtol=1e-6)
+        assert score_at(float(chances[-1]), skewness) == pytest.approx(5.0)
+    np.testing.assert_allclose(p_values(scores, np.ones(4), 1, -1.0), norm.sf(scores))
+    assert score_at(0.025) == pytest.approx(1.96, abs=1e-4)

@@ -36,11 +36,12 @@ _FAR = 5.0  # standard deviations of what is left in a candidate's cells
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """Frequencies by one method; the unbiased estimates behind them and their n Var at frequency 0."""
+    """Frequencies by one method; the unbiased estimates behind them, their n Var and skewness at frequency 0."""
 
     frequencies: Floats
     first: Floats
     noise: Floats
+    skewness: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -99,6 +100,13 @@ class CohortCells:
         noise = own / norms + variance * np.maximum(spread - 1 / norms, 0.0)
         return np.asarray(design.cohorts**2 * noise), variance
 
+    def skewness_of(self, left: Floats) -> float:
+        """That of the estimate of a string that nobody has: it adds up a random cell of what is left in each cohort."""
+        centred = left - left.mean(1, keepdims=True)
+        squares = centred * centred
+        second, third = float(squares.mean(1).sum()), float((squares * centred).mean(1).sum())
+        return third / (second**1.5 * self.design.hashes**0.5) if second > 0 else 0.0
+
     @cached_property
     def _solved(self) -> tuple[Floats, int]:
         design = self.design
@@ -115,7 +123,7 @@ class CohortCells:
         diagonal, total = design.spread
         left = self.cells - design.scatter(solution) / design.cohorts
         noise, variance = self._noise(left, design.rank, diagonal, solution)
-        found = Decoded(solution, solution, noise, {"steps": steps, "load": design.load})
+        found = Decoded(solution, solution, noise, self.skewness_of(left), {"steps": steps, "load": design.load})
         return found if design.complete else _with_rest(found, design.cohorts**2 * variance * total)
 
     def projected(self) -> Decoded:
@@ -149,7 +157,7 @@ class CohortCells:
         """Each candidate from its own cells; unbiased over the hash functions. For any number of candidates."""
         alone = self._totals / self._norms
         noise, variance = self._noise(self.cells, 0, 1 / self._norms, alone)
-        found = Decoded(alone, alone, noise)
+        found = Decoded(alone, alone, noise, self.skewness_of(self.cells))
         if self.design.complete:
             return found
         # two candidates that share a cell do so in the estimates of both: what is not noise of reports counts twice
@@ -171,10 +179,10 @@ class CohortCells:
         told_apart = self.design.load <= MOST_LOAD and self.design.identifiable
         plain = self.least_squares() if told_apart else self.per_candidate()
         listed = slice(self.design.values)
-        found = Decoded(plain.first[listed], plain.first[listed], plain.noise[listed])
+        found = Decoded(plain.first[listed], plain.first[listed], plain.noise[listed], plain.skewness)
         chosen = np.zeros(self.design.values, bool)
         for number in range(1 if told_apart else _ROUNDS):
-            more = chosen | significant(p_values(found.first, found.noise, self.n), RATE)
+            more = chosen | significant(p_values(found.first, found.noise, self.n, found.skewness), RATE)
             report(number, int(more.sum()))
             if (more == chosen).all():
                 break
@@ -187,7 +195,8 @@ class CohortCells:
         first = plain.first if told_apart else np.append(found.first, plain.first[self.design.values :])
         noise = plain.noise if told_apart else np.append(found.noise, plain.noise[self.design.values :])
         rest = np.clip(first[self.design.values :], 0.0, 1 - kept.sum())
-        return Decoded(np.append(kept, rest), first, noise, details)
+        skewness = plain.skewness if told_apart else found.skewness
+        return Decoded(np.append(kept, rest), first, noise, skewness, details)
 
     def _affordable(self, chosen: npt.NDArray[np.bool_], found: Decoded) -> npt.NDArray[np.bool_]:
         """No more of them than least squares can tell apart: those that stand out most."""
@@ -212,7 +221,7 @@ class CohortCells:
         first = self.design.cohorts * self.design.gather(left) * spread
         first[chosen], spread[chosen] = solution, part.design.spread[0]
         noise, _ = self._noise(left, len(solution), spread, first)
-        return Decoded(first, first, noise)
+        return Decoded(first, first, noise, self.skewness_of(left))
 
     def _left(self, chosen: npt.NDArray[np.bool_]) -> float:
         """The share of another candidate's cells that fitting the chosen leaves, for random hashes."""

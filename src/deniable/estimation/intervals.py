@@ -76,6 +76,7 @@ class IntervalRule:
     noise: Noise
     constrained: Floats | None
     tails: BinomialTails | None
+    skewness: float = 0.0
 
     def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval:
         """The interval of every value at this level; exact tails by default where they are needed and known."""
@@ -97,7 +98,7 @@ class IntervalRule:
         """Which values are there, by tests of frequency 0: exact tails where known, else the unbiased estimate's."""
         if self.tails is not None:
             return significant(self.tails.p_values(), rate, control)
-        return significant(p_values(self.unbiased, np.asarray(self.noise[0]), self.n), rate, control)
+        return significant(p_values(self.unbiased, np.asarray(self.noise[0]), self.n, self.skewness), rate, control)
 
 
 def score_interval(unbiased: Floats, n: int, noise: Noise, miss: float) -> tuple[Floats, Floats]:

@@ -10,16 +10,37 @@ from deniable.validate import choice, strictly_between
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
+_LEAST_SKEWNESS = 1e-4  # below, a gamma variable is normal to all digits that matter
 CONTROLS = ("discoveries", "family")
 
 
-def p_values(unbiased: Floats, noise: Floats, n: int) -> Floats:
-    """The chance of an estimate this large for a value nobody has; `noise` is n Var at frequency 0."""
-    from scipy.special import ndtr
+def p_values(unbiased: Floats, noise: Floats, n: int, skewness: float | Floats = 0.0) -> Floats:
+    """The chance of an estimate this large for a value nobody has; `noise` is n Var at frequency 0.
+
+    Estimates are taken for normal, or, where they lean to the right, for gamma variables of the same skewness: far
+    out, where many values are tested, sums of few reports are much larger than normal ones more often.
+    """
+    from scipy.special import gammaincc, ndtr
 
     with np.errstate(divide="ignore", invalid="ignore"):
         score = np.where(noise > 0, unbiased / np.sqrt(noise / n), 0.0)
-    return np.asarray(ndtr(-score))
+    shape = _shape(skewness)
+    leaning = gammaincc(shape, np.maximum(shape + score * np.sqrt(shape), 0.0))
+    return np.asarray(np.where(np.asarray(skewness) > _LEAST_SKEWNESS, leaning, ndtr(-score)))
+
+
+def score_at(chance: float, skewness: float | Floats = 0.0) -> Floats:
+    """The score that an estimate of a value nobody has passes with this chance: `p_values` the other way round."""
+    from scipy.special import gammainccinv, ndtri
+
+    shape = _shape(skewness)
+    leaning = (gammainccinv(shape, chance) - shape) / np.sqrt(shape)
+    return np.asarray(np.where(np.asarray(skewness) > _LEAST_SKEWNESS, leaning, -ndtri(chance)))
+
+
+def _shape(skewness: float | Floats) -> Floats:
+    # Pearson's type III: (G - a)/sqrt(a) with G gamma of shape a = 4/skewness^2
+    return np.asarray(4 / np.maximum(skewness, _LEAST_SKEWNESS) ** 2)
 
 
 def significant(chances: Floats, rate: float, control: str = "discoveries") -> Mask:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +28,14 @@ _ROUNDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """Of all candidates of a level: unbiased estimates, their n Var at frequency 0, and which stand out."""
+    """Of all candidates of a level: estimates, their n Var and skewness at frequency 0, and which stand out."""
 
     first: Floats
     noise: Floats
     present: Mask
     mass: float  # of those that stand out, together
     mass_error: float
+    skewness: float
 
 
 def decode_level(
@@ -50,7 +52,7 @@ def decode_level(
     first[short], noise[short] = _careful(mechanism, whole, digests[short])
     chosen, fitted = np.zeros(len(digests), bool), _Fit.nothing(whole)
     for _ in range(_ROUNDS):
-        chances[short] = p_values(first[short], noise[short], summary.n)
+        chances[short] = p_values(first[short], noise[short], summary.n, fitted.skewness)
         more = _affordable(significant(chances, RATE), first / np.sqrt(noise), mechanism)
         if (more == chosen).all():
             break
@@ -64,8 +66,8 @@ def decode_level(
         some = again[start : start + _SHORTLIST]
         first[some], noise[some] = _careful(mechanism, fitted.left, digests[some])
     first[chosen], noise[chosen] = fitted.first, fitted.noise
-    chances[short] = p_values(first[short], noise[short], summary.n)
-    return Decoded(first, noise, significant(chances, KEEP), fitted.mass, fitted.mass_error)
+    chances[short] = p_values(first[short], noise[short], summary.n, fitted.skewness)
+    return Decoded(first, noise, significant(chances, KEEP), fitted.mass, fitted.mass_error, fitted.skewness)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,11 @@ class _Fit:
     left: CohortCells
     mass: float
     mass_error: float
+
+    @cached_property
+    def skewness(self) -> float:
+        """That of the estimate of a string that nobody has."""
+        return self.left.skewness_of(self.left.cells)
 
     @staticmethod
     def nothing(cells: CohortCells) -> _Fit:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from deniable.domain import Indices
 from deniable.errors import EmptySummary
-from deniable.estimation.presence import p_values, significant
+from deniable.estimation.presence import p_values, score_at, significant
 from deniable.hashing import digest
 from deniable.heavy_hitters.collected import HitterSummary
 from deniable.heavy_hitters.findings import Findings, LevelNote
@@ -43,19 +43,21 @@ class _Ended:
     estimates: Floats  # sum of w times the estimate
     own: Floats  # sum of w^2 / n times what a user adds to the noise of their own string
     spread: Floats  # sum of w^2 / n
+    leaning: Floats  # sum of w^1.5 times the skewness, which is that of the whole once divided by (sum of w)^1.5
 
     def join(self, texts: list[bytes]) -> None:
         self.texts = self.texts + texts
         more = np.zeros(len(texts))
-        for name in ("weights", "estimates", "own", "spread"):
+        for name in ("weights", "estimates", "own", "spread", "leaning"):
             setattr(self, name, np.concatenate([getattr(self, name), more]))
 
-    def add(self, first: Floats, noise: Floats, own: Floats, n: int) -> None:
+    def add(self, first: Floats, noise: Floats, own: Floats, n: int, skewness: float) -> None:
         weight = n / noise
         self.weights = self.weights + weight
         self.estimates = self.estimates + weight * first
         self.own = self.own + weight**2 * own / n
         self.spread = self.spread + weight**2 / n
+        self.leaning = self.leaning + weight**1.5 * skewness
 
 
 def find(
@@ -72,7 +74,7 @@ def find(
     for number, part in enumerate(summary.levels):
         if part.n == 0:
             raise EmptySummary(f"level {number} has no reports: heavy hitters need some from every group")
-    ended = _Ended([], *(np.zeros(0) for _ in range(4)))
+    ended = _Ended([], *(np.zeros(0) for _ in range(5)))
     alive, reached = [b""], np.ones(1)
     notes: list[LevelNote] = []
     passed: list[tuple[float, float, float, int]] = []  # threshold, noise, own noise, n
@@ -100,12 +102,13 @@ def find(
             lambda done: said(f"estimating {len(sought):,} candidates", 0.3 + 0.7 * done),  # noqa: B023
         )
         cut = len(going)
-        ended.add(found.first[cut:], found.noise[cut:], level.own_noise(found.noise[cut:]), part.n)
+        ended.add(found.first[cut:], found.noise[cut:], level.own_noise(found.noise[cut:]), part.n, found.skewness)
         kept = np.flatnonzero(found.present[:cut])
         kept = kept[np.argsort(-found.first[kept], kind="stable")]
         alive, reached = [going[place] for place in kept], found.first[kept]
         typical = float(np.median(found.noise))
-        threshold = _threshold(int(found.present.sum()), len(sought), KEEP) * (typical / part.n) ** 0.5
+        score = score_at(_chance(int(found.present.sum()), len(sought), KEEP), found.skewness)
+        threshold = float(score) * (typical / part.n) ** 0.5
         notes.append(LevelNote(length, part.n, len(sought), used, len(alive), threshold, found.mass, found.mass_error))
         passed.append((threshold, typical, float(level.own_noise(typical)), part.n))
         before = length
@@ -134,11 +137,9 @@ def _digests(texts: list[bytes], key: str) -> Indices:
     return np.fromiter((digest(text, coded) for text in texts), np.int64, len(texts))
 
 
-def _threshold(passed: int, family: int, rate: float) -> float:
-    """The score that one more candidate would have had to reach."""
-    from scipy.special import ndtri
-
-    return float(-ndtri(rate * (passed + 1) / family))
+def _chance(passed: int, family: int, rate: float) -> float:
+    """How unlikely one more candidate would have had to be."""
+    return min(rate * (passed + 1) / family, 1 - 1e-9)
 
 
 def _listed(
@@ -153,8 +154,9 @@ def _listed(
 ) -> Findings:
     n = summary.n
     estimates = ended.estimates / ended.weights
-    present = significant(p_values(estimates, n / ended.weights, n), rate)
-    score = _threshold(int(present.sum()), len(present), rate)
+    skewness = ended.leaning / ended.weights**1.5
+    present = significant(p_values(estimates, n / ended.weights, n, skewness), rate)
+    chance = _chance(int(present.sum()), len(present), rate)
     at = np.flatnonzero(present)
     x, weights = estimates[at], ended.weights[at]
     # Var = sum a^2 (noise + own f + f(1 - f))/n with a = w / sum w; groups are drawn without replacement among the
@@ -166,13 +168,13 @@ def _listed(
         texts=tuple(ended.texts[place] for place in at),
         estimates=x,
         errors=np.sqrt(variance),
-        thresholds=np.minimum(score / np.sqrt(weights), x),
+        thresholds=np.minimum(score_at(chance, skewness[at]) / np.sqrt(weights), x),
         n=n,
         rate=rate,
         target=target,
         tested=len(present),
         notes=tuple(notes),
-        found_from=_detectable(protocol, passed, score),
+        found_from=_detectable(protocol, passed, float(score_at(chance, float(np.median(skewness))))),
         alphabet=alphabet.characters,
         fingerprint=protocol.fingerprint,
         simulated=summary.simulated,

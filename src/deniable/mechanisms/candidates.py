@@ -100,6 +100,7 @@ def decode(
         unbiased=plain,
         note=_NOTE + ("" if method != "selected" else _SELECTED),
         details={"load": cells.design.load, **found.details},
+        skewness=found.skewness,
     )
 
 

@@ -195,9 +195,10 @@ def assembled(
     unbiased: bool,
     note: str,
     details: Mapping[str, Any],
+    skewness: float = 0.0,
 ) -> Estimate:
     """The estimate of a method: its frequencies, with the error bars of the unbiased estimate behind them, `first`."""
-    rule = IntervalRule(first, summary.n, noise, None if frequencies is first else frequencies, tails)
+    rule = IntervalRule(first, summary.n, noise, None if frequencies is first else frequencies, tails, skewness)
     return Estimate(
         domain=domain,
         frequencies=_frozen(frequencies),
