@@ -18,7 +18,7 @@ _WIDTH, _HEIGHT, _DPI = 4.2, 3.1, 90
 _COLUMNS, _WIDEST = 3, 5
 _LETTERS = 12  # of a title, in an inch
 _DECADES = 1e3  # from this ratio on, a logarithmic axis needs no ticks within its decades
-_COLOURS = ("#1f4e79", "#c2410c", "#15803d", "#7e22ce", "#b45309", "#0e7490", "#be185d", "#4d7c0f", "#475569")
+_COLOURS = ("#1f4e79", "#c2410c", "#15803d", "#7e22ce", "#111827", "#0891b2", "#be185d", "#ca8a04", "#94a3b8")
 
 
 def png(experiment: Experiment, picture: Picture, rows: Rows) -> bytes:
