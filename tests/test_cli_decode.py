@@ -112,6 +112,18 @@ def test_what_is_found_is_printed_written_and_drawn(folder: Path, tmp_path: Path
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_spec_beside_the_reports_is_found_by_its_fingerprint(folder: Path, tmp_path: Path) -> None:
+    named = ("decode", folder / "all.summary", "--candidates", folder / "candidates.txt")
+    assert succeed(*named) == succeed(*named, "--spec", folder / "spec.json")
+    (tmp_path / "alone.summary").write_bytes((folder / "all.summary").read_bytes())
+    (tmp_path / "other.json").write_text("{}")
+    outcome = run("decode", tmp_path / "alone.summary", "--candidates", folder / "candidates.txt")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "give --spec" in outcome.err
+    assert "--spec must be given" in run("decode", "-", "--candidates", folder / "candidates.txt").err
+
+
 def test_strings_that_nobody_listed_are_counted_together(folder: Path) -> None:
     half = "\n".join(WORDS[1:]).encode()
     found = json.loads(

@@ -9,6 +9,7 @@ import typer
 from deniable.cli.errors import CommandError
 from deniable.cli.options import (
     Collected,
+    FoundSpec,
     Json,
     Level,
     PictureFile,
@@ -18,6 +19,7 @@ from deniable.cli.options import (
     Target,
     check_inputs,
     mechanism_of,
+    spec_beside,
 )
 from deniable.estimate import LEVEL, SHOWN
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 def estimate(
     sources: Collected,
-    spec: SpecFile,
+    spec: FoundSpec = None,
     method: Annotated[
         str | None, typer.Option(help="mle, unbiased, ... (spec show lists them); the mechanism's best by default.")
     ] = None,
@@ -54,6 +56,7 @@ def estimate(
 
     check_inputs(sources)
     check_names(output, plot)
+    spec = spec_beside(sources) if spec is None else spec
     mechanism = mechanism_of(spec)
     if isinstance(mechanism.domain, Open):
         raise CommandError(f"{spec}: an open domain lists no values: use deniable decode --candidates FILE")

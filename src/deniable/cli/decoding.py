@@ -9,14 +9,15 @@ import typer
 from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.options import (
     Collected,
+    FoundSpec,
     Json,
     Level,
     PictureFile,
-    SpecFile,
     TableFile,
     Target,
     check_inputs,
     mechanism_of,
+    spec_beside,
 )
 from deniable.estimate import LEVEL, RATE, SHOWN
 
@@ -28,11 +29,11 @@ Rate = Annotated[float, typer.Option(help="Share of absent strings among those f
 
 def decode(
     sources: Collected,
-    spec: SpecFile,
     candidates: Annotated[
         str,
         typer.Option(metavar="FILE", help="Strings to look for: one a line, or a column of a .csv or .parquet file."),
     ],
+    spec: FoundSpec = None,
     column: Annotated[
         str | None, typer.Option(metavar="NAME", help="The column with the candidates, if there are several.")
     ] = None,
@@ -55,7 +56,7 @@ def decode(
 
     \b
     Examples:
-      deniable decode reports.parquet --spec spec.json --candidates words.txt
+      deniable decode --candidates words.txt reports.parquet
       deniable decode *.summary --spec spec.json --candidates words.csv --column word
       deniable decode all.summary --spec spec.json --candidates words.txt -o all.csv
     """
@@ -68,6 +69,7 @@ def decode(
 
     check_inputs([*sources, candidates])
     check_names(output, plot)
+    spec = spec_beside(sources) if spec is None else spec
     mechanism = mechanism_of(spec)
     if not isinstance(mechanism, CohortMechanism) or not isinstance(mechanism.domain, Open):
         raise CommandError(f"{spec}: this domain lists its values: use deniable estimate")

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
 
 SpecFile = Annotated[Path, typer.Option("--spec", metavar="FILE", help="The spec the reports are made under.")]
+FoundSpec = Annotated[
+    Path | None,
+    typer.Option(
+        "--spec",
+        metavar="FILE",
+        help="The spec the reports are made under; by default the .json file beside them that has their fingerprint.",
+    ),
+]
 Collected = Annotated[
     list[str],
     typer.Argument(
@@ -51,6 +59,24 @@ def mechanism_of(path: Path) -> Mechanism:
 
     with about(str(path)):
         return from_spec(path.read_bytes())
+
+
+def spec_beside(sources: list[str]) -> Path:
+    """The spec file in the folder of the first input that has its fingerprint."""
+    from deniable.cli.report_files import fingerprint_of
+    from deniable.errors import DeniableError
+    from deniable.spec import Spec
+
+    if sources[0] == STANDARD:
+        raise CommandError("--spec must be given with standard input")
+    wanted, folder = fingerprint_of(sources[0]), Path(sources[0]).parent
+    for path in sorted(folder.glob("*.json")):
+        try:
+            if Spec.from_json(path.read_bytes()).fingerprint == wanted:
+                return path
+        except (DeniableError, OSError):
+            continue  # another kind of file
+    raise CommandError(f"{sources[0]}: no spec with its fingerprint {wanted[:12]}... is beside it: give --spec")
 
 
 def check_inputs(inputs: list[str]) -> None:
