@@ -16,6 +16,7 @@ from deniable.pictures import new_figure
 
 _WIDTH, _HEIGHT, _DPI = 4.2, 3.1, 90
 _COLUMNS, _WIDEST = 3, 5
+_PALETTE = 160
 _LETTERS = 12  # of a title, in an inch
 _DECADES = 1e3  # from this ratio on, a logarithmic axis needs no ticks within its decades
 _COLOURS = ("#1f4e79", "#c2410c", "#15803d", "#7e22ce", "#111827", "#0891b2", "#be185d", "#ca8a04", "#94a3b8")
@@ -23,10 +24,14 @@ _COLOURS = ("#1f4e79", "#c2410c", "#15803d", "#7e22ce", "#111827", "#0891b2", "#
 
 def png(experiment: Experiment, picture: Picture, rows: Rows) -> bytes:
     """One picture of an experiment as PNG; the same rows give the same bytes."""
+    from PIL import Image
+
     figure = draw(picture, rows, experiment.title)
-    out = io.BytesIO()
+    drawn, out = io.BytesIO(), io.BytesIO()
     box = "tight" if isinstance(picture, Table) else None  # panels fill their figure already, and it costs a drawing
-    figure.savefig(out, format="png", dpi=_DPI, bbox_inches=box, metadata={"Software": None})
+    figure.savefig(drawn, format="png", dpi=_DPI, bbox_inches=box)
+    # few colours are enough, and make a page of a third of the size
+    Image.open(drawn).convert("RGB").quantize(_PALETTE, dither=Image.Dither.NONE).save(out, "png", optimize=True)
     return out.getvalue()
 
 
