@@ -177,11 +177,12 @@ def _grid(
     most = values if permuted else MAX_CELLS
     near = {round(bound + 1) + step for step in range(-2, 3)}
     powers = {2**power for power in range(1, 24)}
-    some = {k for k in near | powers | {most} if 2 <= k <= most and k <= _USUAL_CELLS} if buckets is None else {buckets}
+    some = {k for k in near | powers if 2 <= k <= min(most, _USUAL_CELLS)} | {most} if buckets is None else {buckets}
     for k in sorted(some):
         for c in [2**power for power in range(17)] if cohorts is None else [cohorts]:
+            plain = permuted and c == 1 and k == values  # randomised response, whose table is a permutation
             few = c * k <= _USUAL_CELLS and c * values <= max(_USUAL_TABLE, values)
-            if few or (cohorts, buckets) != (None, None):
+            if (few or plain or (cohorts, buckets) != (None, None)) and c * k <= MAX_CELLS:
                 yield c, k
 
 
