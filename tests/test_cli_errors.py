@@ -246,7 +246,12 @@ def test_a_warning_is_one_line_too(folder: Path) -> None:
 def test_interrupting_ends_with_130_and_leaves_no_file(folder: Path, tmp_path: Path) -> None:
     command = ["privatize", "-", "--spec", str(folder / "spec.json"), "-o", str(tmp_path / "out.csv")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "deniable", *command], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "deniable", *command],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # the tests themselves may run where interrupts are ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with process:
         while not any(tmp_path.iterdir()):  # the partial file shows that it is at work
