@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -117,14 +119,25 @@ def containers() -> dict[str, Any]:
         "arrow binary": pa.array([value.encode() for value in values], pa.binary()),
         "arrow large binary": pa.array([value.encode() for value in values], pa.large_binary()),
     }
-    for name in ("pandas", "polars"):
-        try:
-            module = __import__(name)
-        except ImportError:
-            continue
-        found[name] = module.Series(values)
-        found[f"{name} binary"] = module.Series([value.encode() for value in values])
-    return found
+    encoded = [value.encode() for value in values]
+    found |= {"pandas": pd.Series(values), "pandas binary": pd.Series(encoded)}
+    return found | {"stream": Stream(values), "stream binary": Stream(encoded)}
+
+
+class Stream:
+    """A column that is known by its Arrow stream only, as polars offers it."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self.column = pa.chunked_array([values])
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.column.__arrow_c_stream__(requested_schema)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.column.to_pylist())
+
+    def __len__(self) -> int:
+        return len(self.column)
 
 
 @pytest.mark.parametrize("name", list(containers()))
