@@ -13,6 +13,20 @@ from deniable.summary import Counts
 WORD = 64
 
 
+def cohort_rows(data: Payloads, cohorts: int, slices: int) -> Payloads:
+    """Reports of a cohort and some words of bits each, in the layout the kernels read; their bits are not checked."""
+    if data.ndim != 2 or data.shape[1] != 1 + slices or data.dtype.kind not in "iu":
+        found = f"shape {data.shape}, {data.dtype}"
+        raise MalformedReport(f"reports must be a cohort and {slices} words of 64 bits each, got {found}")
+    if data.dtype.kind == "i" and data.min() < 0:
+        raise MalformedReport(f"words of a report must not be negative, got {data.min()}")
+    rows = np.ascontiguousarray(data, np.uint64)
+    if rows[:, 0].max() >= cohorts:
+        at = int(np.flatnonzero(rows[:, 0] >= cohorts)[0])
+        raise MalformedReport(f"report at position {at} must name a cohort below {cohorts}, got {rows[at, 0]}")
+    return rows
+
+
 class BitmapReports(Server):
     """A report is a row of 64-bit words: value v is bit v mod 64 of word v div 64; bits beyond k are zero."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from deniable.errors import MalformedReport, MalformedSummary
+from deniable.mechanisms.bitmaps import cohort_rows
 from deniable.mechanisms.client import one_row
 from deniable.mechanisms.definition import Payload, Payloads
 from deniable.mechanisms.server import Server
@@ -49,15 +50,7 @@ class BloomReports(Server):
     def check_payloads(self, data: Payloads) -> Payloads:
         if data.size == 0 and len(data) == 0:
             return self.empty_payloads(0)
-        if data.ndim != 2 or data.shape[1] != 1 + self.slices or data.dtype.kind not in "iu":
-            found = f"shape {data.shape}, {data.dtype}"
-            raise MalformedReport(f"reports must be a cohort and {self.slices} words of 64 bits each, got {found}")
-        if data.dtype.kind == "i" and data.min() < 0:
-            raise MalformedReport(f"words of a report must not be negative, got {data.min()}")
-        rows = np.ascontiguousarray(data, np.uint64)
-        if rows[:, 0].max() >= self.cohorts:
-            at = int(np.argmax(rows[:, 0] >= self.cohorts))
-            raise MalformedReport(f"report at position {at} must name a cohort below {self.cohorts}, got {rows[at, 0]}")
+        rows = cohort_rows(data, self.cohorts, self.slices)
         if rows[:, -1].max() > self.last_word:
             at = int(np.argmax(rows[:, -1] > self.last_word))
             raise MalformedReport(f"report at position {at} must have no bit set beyond bit {self.buckets - 1}")

@@ -9,6 +9,7 @@ from itertools import accumulate, combinations
 import numpy as np
 
 from deniable.errors import MalformedReport, MalformedSummary
+from deniable.mechanisms.bitmaps import cohort_rows
 from deniable.mechanisms.client import one_row
 from deniable.mechanisms.definition import Payload, Payloads
 from deniable.mechanisms.moduli import report_bits
@@ -57,15 +58,7 @@ class ResidueReports(Server):
     def check_payloads(self, data: Payloads) -> Payloads:
         if data.size == 0 and len(data) == 0:
             return self.empty_payloads(0)
-        if data.ndim != 2 or data.shape[1] != 1 + self.slices or data.dtype.kind not in "iu":
-            found = f"shape {data.shape}, {data.dtype}"
-            raise MalformedReport(f"reports must be a cohort and {self.slices} words of 64 bits each, got {found}")
-        if data.dtype.kind == "i" and data.min() < 0:
-            raise MalformedReport(f"words of a report must not be negative, got {data.min()}")
-        rows = np.ascontiguousarray(data, np.uint64)
-        if rows[:, 0].max() >= self.cohorts:
-            at = int(np.flatnonzero(rows[:, 0] >= self.cohorts)[0])
-            raise MalformedReport(f"report at position {at} must name a cohort below {self.cohorts}, got {rows[at, 0]}")
+        rows = cohort_rows(data, self.cohorts, self.slices)
         sent, marked = self._marks[rows[:, 0].astype(np.int64)], rows[:, 1:]
         wrong = (marked & ~sent).any(axis=1)
         wrong |= (
