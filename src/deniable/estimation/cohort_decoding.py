@@ -22,14 +22,13 @@ import numpy.typing as npt
 
 from deniable.estimate import RATE
 from deniable.estimation.cell_variances import CellVariances
-from deniable.estimation.cohort_design import CohortDesign
+from deniable.estimation.cohort_design import MOST_LOAD, CohortDesign
 from deniable.estimation.pivoting import nonnegative
 from deniable.estimation.presence import p_values, significant
 from deniable.estimation.simplex_floats import nearest_distribution
 
 Floats = npt.NDArray[np.float64]
 
-MOST_LOAD = 0.5  # candidates for each equation up to which least squares is used
 _ROUNDS = 8
 _FAR = 5.0  # standard deviations of what is left in a candidate's cells
 

@@ -26,6 +26,7 @@ from deniable.randomness.simulated import generator
 Floats = npt.NDArray[np.float64]
 Table = npt.NDArray[Any]
 
+MOST_LOAD = 0.5  # unknowns for each equation up to which least squares is worth its errors
 DENSE = 1024  # values up to which the system is solved, and its errors known, exactly
 _ROUNDS = 2000
 _TOLERANCE = 1e-6  # of the residual: far below any standard error

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from deniable.domain import Indices
 from deniable.estimate import RATE
-from deniable.estimation.cohort_decoding import MOST_LOAD, CohortCells
-from deniable.estimation.cohort_design import DENSE
+from deniable.estimation.cohort_decoding import CohortCells
+from deniable.estimation.cohort_design import DENSE, MOST_LOAD
 from deniable.estimation.presence import p_values, significant
 from deniable.mechanisms.cohorts import CohortMechanism
 from deniable.summary import Summary

@@ -11,7 +11,8 @@ from deniable.domain_open import Open
 from deniable.errors import InvalidArgument, shown
 from deniable.estimate import Estimate
 from deniable.estimation.channel import TARGETS
-from deniable.estimation.cohort_decoding import MOST_LOAD, CohortCells, Decoded
+from deniable.estimation.cohort_decoding import CohortCells, Decoded
+from deniable.estimation.cohort_design import MOST_LOAD
 from deniable.mechanisms.cohort_sizes import DesignWarning
 from deniable.mechanisms.server import assembled
 from deniable.reports import Reports

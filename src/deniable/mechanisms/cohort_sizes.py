@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from deniable.errors import InvalidArgument
+from deniable.estimation.cohort_design import MOST_LOAD
 from deniable.validate import whole
 
 CANDIDATES = 1024  # an open design is meant for this many, unless it is said
 MAX_COHORTS = 2**16
 MAX_CELLS = 2**26
 LEAST_SHARE = 0.999  # of strings that must have buckets of their own
-MOST_LOAD = 0.5  # unknowns for each equation up to which least squares is worth its errors
 _FULL_LOAD = 0.95  # beyond, errors are twenty times those of few unknowns and more
 _FREE_CELLS = 2**15
 _PER_DOUBLING = 0.01  # error that twice as many cells must save to be worth keeping
