@@ -30,13 +30,13 @@ docs: $(VENV)/.dev  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-papers: $(VENV)/.demo  ## Redraw published figures on a grid of minutes, with verdicts, into papers/report/
-	$(BIN)/deniable papers run
-	$(BIN)/deniable papers report
+papers: $(VENV)/.demo  ## Redraw published figures on a grid of minutes, with verdicts, into build/papers/report/
+	$(BIN)/python -m papers run
+	$(BIN)/python -m papers report
 
 papers-full: $(VENV)/.demo  ## The same on the whole grids, for a night; goes on where it was stopped
-	$(BIN)/deniable papers run --full
-	$(BIN)/deniable papers report --full -o papers/report-full
+	$(BIN)/python -m papers run --full
+	$(BIN)/python -m papers report --full -o build/papers/report-full
 
 soak: $(VENV)/.dev  ## Run the long tests, with fresh seeds (they are printed)
 	$(BIN)/python -m pytest -m soak --fresh-seeds
@@ -50,7 +50,7 @@ changelog: $(VENV)/.dev  ## Show the changelog entry the fragments would make
 	$(BIN)/towncrier build --draft --version next
 
 clean:  ## Remove environments and everything built
-	rm -rf $(VENV) $(PEERS) site demo papers dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) site demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:

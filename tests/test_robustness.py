@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable import errors, kernels
+from deniable import kernels
+from deniable.core import errors
 from deniable.kernels import compiled
 
 M = dn.mechanism("grr", k=5, epsilon=1.0)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from tests import contract, settings
+from tests.contract import checks as contract
+from tests.contract import settings
 
 pytestmark = pytest.mark.soak
 

@@ -12,11 +12,11 @@ from benchmarks.data import Counts, histogram, zipf_counts
 from benchmarks.goals import OURS, AtMost, Faster, Measured, timed
 from benchmarks.published import bayesian_update, maximum_likelihood
 from benchmarks.registry import Bench, Row
-from deniable.estimation.bayesian_update import iterate
 from deniable.estimation.channel import PureChannel, ReplacementOperator
-from deniable.estimation.inversion import unbiased
-from deniable.estimation.likelihood import most_likely
-from deniable.estimation.simplex import projected
+from deniable.estimation.methods.iterative import iterate
+from deniable.estimation.methods.likelihood import most_likely
+from deniable.estimation.methods.linear import unbiased
+from deniable.estimation.methods.simplex import projected
 
 INCOME_VALUES, INCOME_USERS = 1_423_000, 1_664_500  # the paper's largest real domain, and its users
 INCOME_FILE = "hist_acs2013_17_100k_20states_pincp.csv"

@@ -12,7 +12,7 @@ from benchmarks.data import uniform_values, zipf_counts
 from benchmarks.goals import OURS, TIME, AtMost, Faster, Measured, timed
 from benchmarks.limits import COPY, KEYSTREAM
 from benchmarks.registry import Bench, Row
-from deniable.estimation.composite import most_likely_bits
+from deniable.estimation.methods.composite import most_likely_bits
 
 USERS = 100_000
 PEER_USERS = 2_000  # a peer's report is a vector of k numbers

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from deniable.errors import DeniableError
+from deniable.core.errors import DeniableError
 
 STANDARD = "-"  # standard input or output
 _LONGEST = 600

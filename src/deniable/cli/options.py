@@ -10,7 +10,7 @@ import typer
 from deniable.cli.errors import STANDARD, CommandError, about
 
 if TYPE_CHECKING:
-    from deniable.mechanisms.base import Mechanism
+    from deniable.mechanisms.base.mechanism import Mechanism
 
 SpecFile = Annotated[Path, typer.Option("--spec", metavar="FILE", help="The spec the reports are made under.")]
 FoundSpec = Annotated[
@@ -63,9 +63,9 @@ def mechanism_of(path: Path) -> Mechanism:
 
 def spec_beside(sources: list[str]) -> Path:
     """The spec file in the folder of the first input that has its fingerprint."""
-    from deniable.cli.report_files import fingerprint_of
-    from deniable.errors import DeniableError
-    from deniable.spec import Spec
+    from deniable.cli.io.reports import fingerprint_of
+    from deniable.core.errors import DeniableError
+    from deniable.core.spec import Spec
 
     if sources[0] == STANDARD:
         raise CommandError("--spec must be given with standard input")

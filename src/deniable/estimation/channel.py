@@ -7,12 +7,9 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable.validate import choice
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
+from deniable.core.arrays import Floats, Indices
+from deniable.core.validate import choice
 
 TARGETS = ("users", "population")
 

@@ -17,16 +17,12 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable.errors import InvalidArgument
-from deniable.estimate import Interval
+from deniable.core.arrays import Counts, Floats, Mask
+from deniable.core.errors import InvalidArgument
+from deniable.core.estimate import Interval
 from deniable.estimation.channel import Noise, PureChannel, noise_at
 from deniable.estimation.presence import p_values, significant
-
-Counts = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

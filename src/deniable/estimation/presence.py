@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable.validate import choice, strictly_between
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+from deniable.core.arrays import Floats, Mask
+from deniable.core.validate import choice, strictly_between
 
 _LEAST_SKEWNESS = 1e-4  # below, a gamma variable is normal to all digits that matter
 CONTROLS = ("discoveries", "family")

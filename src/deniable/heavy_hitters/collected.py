@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable.errors import FingerprintMismatch, MalformedReport, MalformedSummary, UnsupportedVersion
-from deniable.reports import Reports
-from deniable.summary import Summary
+from deniable.core.arrays import Levels
+from deniable.core.errors import FingerprintMismatch, MalformedReport, MalformedSummary, UnsupportedVersion
+from deniable.core.reports import Reports
+from deniable.core.summary import Summary
 
 LEVEL_COLUMN = "level"
 MAGIC = b"DNBLH"
@@ -26,8 +26,6 @@ _HEADER = struct.Struct("<5sBH32s")
 _LENGTH = struct.Struct("<Q")
 _MAX_LEVEL = 2**16 - 1
 _CHECKSUM = hashlib.sha256().digest_size
-
-Levels = npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable.estimate import LEVEL, SHOWN
+from deniable.core.arrays import Floats
+from deniable.core.estimate import LEVEL, SHOWN
+from deniable.core.validate import strictly_between, whole
 from deniable.heavy_hitters.selection import given_selection
 from deniable.heavy_hitters.strings import CUT
-from deniable.validate import strictly_between, whole
-
-Floats = npt.NDArray[np.float64]
 
 NOTE = (
     "Per string: the truncated normal law of an estimate that stood out, inverted; covers the truth at the level among "
@@ -168,7 +166,7 @@ class Findings:
 
     def plot(self, path: str | Path | None = None, *, top: int = 30, level: float = LEVEL) -> Any:
         """Draw the most frequent strings with their intervals; with a path, write .png, .svg or .pdf."""
-        from deniable.pictures import draw_rows
+        from deniable.plots.estimates import draw_rows
 
         return draw_rows(self.top(top, level), path, f"{len(self):,} strings found in {self.n:,} reports")
 

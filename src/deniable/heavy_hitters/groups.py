@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from deniable.domain import Domain
-from deniable.errors import InvalidArgument
-from deniable.heavy_hitters.collected import Levels
+from deniable.core.arrays import Levels
+from deniable.core.domain import Domain
+from deniable.core.errors import InvalidArgument
+from deniable.core.validate import choice, whole
 from deniable.heavy_hitters.strings import Alphabet
-from deniable.mechanisms.cohorts import CohortMechanism
+from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.registry import mechanism, open_mechanisms
 from deniable.randomness.choices import rejection_bound, scaled
 from deniable.randomness.keystream import Keystream
-from deniable.validate import choice, whole
 
 MAX_BYTES, MAX_LEVELS = 255, 64
 BUDGET = 2**21  # candidates of a level

@@ -7,18 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable.domain import Indices
-from deniable.estimate import RATE
-from deniable.estimation.cohort_decoding import CohortCells
-from deniable.estimation.cohort_design import DENSE, MOST_LOAD
+from deniable.core.arrays import Floats, Indices, Mask
+from deniable.core.estimate import RATE
+from deniable.core.summary import Summary
+from deniable.estimation.cohorts.decoding import CohortCells
+from deniable.estimation.cohorts.design import DENSE, MOST_LOAD
 from deniable.estimation.presence import p_values, significant
-from deniable.mechanisms.cohorts import CohortMechanism
-from deniable.summary import Summary
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+from deniable.mechanisms.cohorts.base import CohortMechanism
 
 KEEP = 0.5  # share of absent beginnings among those that go on, on average: the strings are tested again at the end
 _AT_ONCE = 2**22  # entries of a table of buckets

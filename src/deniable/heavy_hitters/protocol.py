@@ -20,21 +20,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.columns import entries, read
-from deniable.domain_open import Open
-from deniable.errors import FingerprintMismatch, InvalidArgument, MalformedReport, MalformedSummary, SpecError, shown
-from deniable.estimate import RATE
-from deniable.guarantee import Guarantee
+from deniable.core.domain.columns import entries, read
+from deniable.core.domain.open import Open
+from deniable.core.errors import (
+    FingerprintMismatch,
+    InvalidArgument,
+    MalformedReport,
+    MalformedSummary,
+    SpecError,
+    shown,
+)
+from deniable.core.estimate import RATE
+from deniable.core.guarantee import Guarantee
+from deniable.core.reports import Report, Reports
+from deniable.core.spec import Spec
+from deniable.core.validate import choice, whole
 from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 from deniable.heavy_hitters.groups import BUDGET, MAX_BYTES, MAX_LEVELS, made_lengths, made_levels, uniform_levels
 from deniable.heavy_hitters.strings import Alphabet, sequences
-from deniable.mechanisms.cohorts import CohortMechanism
+from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.registry import from_spec
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
-from deniable.reports import Report, Reports
-from deniable.spec import Spec
-from deniable.validate import choice, whole
 
 if TYPE_CHECKING:
     from deniable.heavy_hitters.findings import Findings

@@ -14,23 +14,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable.domain import Indices
-from deniable.errors import EmptySummary
+from deniable.core.arrays import Floats, Indices
+from deniable.core.errors import EmptySummary
+from deniable.core.hashing import digest
+from deniable.core.validate import strictly_between
 from deniable.estimation.presence import p_values, score_at, significant
-from deniable.hashing import digest
 from deniable.heavy_hitters.collected import HitterSummary
 from deniable.heavy_hitters.findings import Findings, LevelNote
 from deniable.heavy_hitters.levels import KEEP, decode_level
 from deniable.heavy_hitters.selection import found_from
 from deniable.heavy_hitters.strings import Alphabet, pending
-from deniable.validate import strictly_between
 
 if TYPE_CHECKING:
     from deniable.heavy_hitters.protocol import HeavyHitters
 
-Floats = npt.NDArray[np.float64]
 POWER = 0.9
 
 

@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from deniable.core.arrays import Floats
 
 _BELOW, _ABOVE, _HALVINGS = 60.0, 12.0, 70
 

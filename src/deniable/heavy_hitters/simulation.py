@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.errors import InvalidArgument
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.core.validate import whole
 from deniable.heavy_hitters.collected import HitterSummary
 from deniable.heavy_hitters.strings import sequences
 from deniable.randomness.simulated import generator
-from deniable.summary import Summary
-from deniable.validate import whole
 
 if TYPE_CHECKING:
     from deniable.heavy_hitters.protocol import HeavyHitters

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from deniable.domain import check_text
-from deniable.errors import InvalidArgument, ValueOutsideDomain
+from deniable.core.domain import check_text
+from deniable.core.errors import InvalidArgument, ValueOutsideDomain
 
 END, CUT = 0xFF, 0xFE
 LONGEST_CHARACTER = 4

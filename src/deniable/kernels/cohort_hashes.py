@@ -11,14 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deniable.core.arrays import Floats, Indices, Keys, Table, Words
 from deniable.kernels import compiled
 from deniable.kernels.words import high_half
-
-Indices = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
-Keys = npt.NDArray[np.uint32]
-Table = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
 
 _PRIME = np.uint64(2**61 - 1)
 _BITS = np.uint64(61)

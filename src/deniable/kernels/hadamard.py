@@ -1,4 +1,4 @@
-"""The fast Walsh-Hadamard transform, in place: sums over parities of any row of numbers whose length is a power of two.
+"""The loops of the Hadamard mechanisms: the fast Walsh-Hadamard transform, and reports by parity.
 
 transformed[i] = sum_j row[j] (-1)^(number of ones of i & j). Whole numbers stay exact as long as sums of their sizes
 fit 64 bits; applied twice it multiplies by the length.
@@ -9,17 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from deniable.core.arrays import Indices, Mask, Numbers, Symbols, Words
 from deniable.kernels import compiled
+from deniable.kernels.words import high_half
 
 _IN_CACHE = 4096  # numbers of a piece that is transformed by itself before pieces are put together
 
-Rows = npt.NDArray[np.float64] | npt.NDArray[np.int64]
-
 
 @compiled
-def transform(rows: Rows) -> None:
+def transform(rows: Numbers) -> None:
     """Transform the last axis of a contiguous array of rows, in place.
 
     Cost: log2(length)/2 passes of additions; up to 4096 numbers at a time stay in the processor's nearest cache.
@@ -53,3 +52,89 @@ def _combine(row: Any, ready: int) -> None:
                 row[j] = a + b
                 row[j + step] = a - b
         step *= 2
+
+
+_ONE = np.uint64(1)
+_TWO, _FOUR, _EIGHT, _SIXTEEN = np.uint64(2), np.uint64(4), np.uint64(8), np.uint64(16)
+
+
+@compiled
+def parity(number: Any) -> Any:
+    """1 if a number below 2^32 has an odd number of ones, else 0; without a branch."""
+    number ^= number >> _SIXTEEN
+    number ^= number >> _EIGHT
+    number ^= number >> _FOUR
+    number ^= number >> _TWO
+    return (number ^ (number >> _ONE)) & _ONE
+
+
+@compiled
+def choose_parity(
+    values: Indices,
+    words: Words,
+    truth: Any,
+    block_bits: Any,
+    size_bits: Any,
+    rejection: Any,
+    again: Mask,
+    out: Symbols,
+) -> int:
+    """out = block b + u of a random place; marks and counts rejected reports.
+
+    Each report owns three words: the coin, one of the b/2 places that support the value, and one of the others. Place
+    p moves the block by p div b, bit by bit, and stands for the number u that p mod b names: its upper half has odd
+    parities with the value's number, its lower half even ones (see mechanisms/hadamard_response.py).
+    """
+    size = _ONE << size_bits
+    half = size >> _ONE
+    outside = (size << block_bits) - half
+    count = 0
+    for i in range(values.shape[0]):
+        coin, first, second = words[3 * i], words[3 * i + 1], words[3 * i + 2]
+        rejected = second * outside < rejection
+        again[i] = rejected
+        count += rejected
+        place_inside, place_outside = high_half(first, half), half + high_half(second, outside)
+        place = place_inside if coin < truth else place_outside
+        value = np.uint64(values[i])
+        number = (value >> block_bits) + _ONE
+        lowest = number & (~number + _ONE)
+        rest = place & (half - _ONE)
+        # the bits of `rest`, with a gap at the number's lowest one, and in the gap what makes the parity
+        below = rest & (lowest - _ONE)
+        spread = below | ((rest ^ below) << _ONE)
+        odd = ((place & half) >> (size_bits - _ONE)) ^ parity(spread & number)
+        block = (value & ((_ONE << block_bits) - _ONE)) ^ (place >> size_bits)
+        out[i] = np.uint32((block << size_bits) | spread | lowest * odd)
+    return count
+
+
+@compiled
+def send_sign(
+    values: Indices,
+    words: Words,
+    truth: Any,
+    block_bits: Any,
+    rows: Any,
+    rejection: Any,
+    again: Mask,
+    out: Symbols,
+) -> int:
+    """out = (row - 1) N + symbol, N symbols, for a public row from 1 to `rows`; marks and counts rejected reports.
+
+    Each report owns three words: the coin, the uniform symbol that may replace its own, and the row. The own symbol is
+    twice the value's block, and one more if the value's number has an odd parity with the row.
+    """
+    symbols = _TWO << block_bits
+    count = 0
+    for i in range(values.shape[0]):
+        coin, first, second = words[3 * i], words[3 * i + 1], words[3 * i + 2]
+        rejected = second * rows < rejection
+        again[i] = rejected
+        count += rejected
+        replacement, place = high_half(first, symbols), high_half(second, rows)
+        value = np.uint64(values[i])
+        block = value & ((_ONE << block_bits) - _ONE)
+        own = (block << _ONE) | parity((value >> block_bits) & (place + _ONE))
+        out[i] = np.uint32(place * symbols + (own if coin < truth else replacement))
+    return count

@@ -8,16 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from deniable.core.arrays import Bitmaps, Floats, Indices, Mask, Words
 from deniable.kernels import compiled
 from deniable.kernels.subsets import select
 from deniable.kernels.words import high_half
-
-Indices = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
-Rows = npt.NDArray[np.uint64]
-Floats = npt.NDArray[np.float64]
 
 
 @compiled
@@ -30,8 +25,8 @@ def select_residues(
     truths: Words,
     cohort_rejection: Any,
     rejections: Words,
-    again: npt.NDArray[np.bool_],
-    out: Rows,
+    again: Mask,
+    out: Bitmaps,
 ) -> int:
     """out = the cohort, then a subset of its residues as a bitmap; marks and counts rejected reports.
 

@@ -10,41 +10,41 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from deniable.domain import Domain, Label
-from deniable.errors import InvalidArgument, SpecError, UnsupportedVersion
-from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.cohort_sizes import maker_was_warned
-from deniable.spec import Spec
-from deniable.validate import choice
+from deniable.core.domain import Domain, Label
+from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion
+from deniable.core.spec import Spec
+from deniable.core.validate import choice
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.cohorts.sizes import maker_was_warned
 
-# name and version, the file in this folder, the class in it
+# name and version, family and file, the class in it
 _ALL: tuple[tuple[str, int, str, str], ...] = (
-    ("blh", 1, "local_hashing", "BinaryLocalHashing"),
-    ("clh", 1, "cyclotomic_hashing", "CyclotomicLocalHashing"),
-    ("cms", 1, "count_mean_sketch", "CountMeanSketch"),
-    ("csr", 1, "cyclotomic", "CyclotomicSubsetResponse"),
-    ("design", 1, "block_design", "BlockDesign"),
-    ("flh", 1, "local_hashing", "FastLocalHashing"),
-    ("grr", 1, "randomized_response", "RandomizedResponse"),
-    ("hcms", 1, "hadamard_sketch", "HadamardSketch"),
-    ("hpgr", 1, "hybrid_geometry", "HybridProjectiveGeometryResponse"),
-    ("hr", 1, "hadamard_response", "HadamardResponse"),
-    ("mss", 1, "modular_subset", "ModularSubsetSelection"),
-    ("olh", 1, "local_hashing", "OptimizedLocalHashing"),
-    ("orappor", 1, "bloom_response", "BloomResponse"),
-    ("orr", 1, "hashed_response", "HashedResponse"),
-    ("oue", 1, "unary_encoding", "OptimizedUnaryEncoding"),
-    ("pgr", 1, "projective_geometry", "ProjectiveGeometryResponse"),
-    ("rhr", 1, "recursive_hadamard", "RecursiveHadamardResponse"),
-    ("she", 1, "histogram_summation", "SummationHistogramEncoding"),
-    ("ss", 1, "subset_selection", "SubsetSelection"),
-    ("sue", 1, "unary_encoding", "SymmetricUnaryEncoding"),
-    ("the", 1, "histogram_thresholding", "ThresholdingHistogramEncoding"),
+    ("blh", 1, "hashing.local_hashing", "BinaryLocalHashing"),
+    ("clh", 1, "hashing.cyclotomic_hashing", "CyclotomicLocalHashing"),
+    ("cms", 1, "cohorts.sketches", "CountMeanSketch"),
+    ("csr", 1, "designs.cyclotomic", "CyclotomicSubsetResponse"),
+    ("design", 1, "designs.block_design", "BlockDesign"),
+    ("flh", 1, "hashing.local_hashing", "FastLocalHashing"),
+    ("grr", 1, "response.randomized_response", "RandomizedResponse"),
+    ("hcms", 1, "cohorts.hadamard_sketch", "HadamardSketch"),
+    ("hpgr", 1, "designs.hybrid_geometry", "HybridProjectiveGeometryResponse"),
+    ("hr", 1, "hadamard.hadamard_response", "HadamardResponse"),
+    ("mss", 1, "subsets.modular_subset", "ModularSubsetSelection"),
+    ("olh", 1, "hashing.local_hashing", "OptimizedLocalHashing"),
+    ("orappor", 1, "cohorts.bloom_response", "BloomResponse"),
+    ("orr", 1, "cohorts.hashed_response", "HashedResponse"),
+    ("oue", 1, "unary.unary_encoding", "OptimizedUnaryEncoding"),
+    ("pgr", 1, "designs.projective_geometry", "ProjectiveGeometryResponse"),
+    ("rhr", 1, "hadamard.recursive_hadamard", "RecursiveHadamardResponse"),
+    ("she", 1, "unary.histogram_summation", "SummationHistogramEncoding"),
+    ("ss", 1, "subsets.subset_selection", "SubsetSelection"),
+    ("sue", 1, "unary.unary_encoding", "SymmetricUnaryEncoding"),
+    ("the", 1, "unary.histogram_thresholding", "ThresholdingHistogramEncoding"),
 )
 CLASSES = {cls: file for _, _, file, cls in _ALL}
 
 
-def mechanisms() -> list[str]:
+def list_mechanisms() -> list[str]:
     """The names of all mechanisms."""
     return sorted({name for name, *_ in _ALL})
 
@@ -79,7 +79,7 @@ def mechanism(
     >>> mechanism("grr", labels=["yes", "no"], epsilon=1.0).k
     2
     """
-    newest = max(registered(choice(mechanisms(), name=name)), key=lambda cls: cls.version)
+    newest = max(registered(choice(list_mechanisms(), name=name)), key=lambda cls: cls.version)
     given = {"k": k, "labels": labels, "domain": domain}
     chosen = [argument for argument, value in given.items() if value is not None]
     if len(chosen) != 1:
@@ -103,7 +103,7 @@ def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None 
     classes = registered(spec.mechanism) if known is None else tuple(known)
     versions = {cls.version: cls for cls in classes if cls.name == spec.mechanism}
     if not versions:
-        names = ", ".join(mechanisms() if known is None else sorted({cls.name for cls in classes}))
+        names = ", ".join(list_mechanisms() if known is None else sorted({cls.name for cls in classes}))
         raise SpecError(f"spec names an unknown mechanism, {spec.mechanism!r}; known: {names}")
     if spec.version not in versions:
         raise UnsupportedVersion(f"mechanism {spec.mechanism}", spec.version, max(versions))

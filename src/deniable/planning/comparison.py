@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from deniable.domain import MAX_SIZE, Domain
-from deniable.errors import InvalidArgument
-from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.definition import checked_epsilon
-from deniable.mechanisms.registry import mechanism, mechanisms
+from deniable.core.domain import MAX_SIZE, Domain
+from deniable.core.errors import InvalidArgument
+from deniable.core.validate import choice, whole
+from deniable.mechanisms.base.definition import checked_epsilon
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.registry import list_mechanisms, mechanism
 from deniable.simulation import simulate
-from deniable.validate import choice, whole
 
 _TIMED_USERS = 20_000  # at most: enough to measure a client
 _SKEW = 1.3  # of the Zipf data that is simulated
@@ -78,7 +78,7 @@ class Comparison:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Error against bits; the size of a dot is the server's time."""
-        from deniable.cost_picture import draw_costs
+        from deniable.plots.costs import draw_costs
 
         title = f"k={self.k:,}, epsilon={self.epsilon:g}, n={self.n:,}"
         return draw_costs(self._served, path, title=title)
@@ -112,7 +112,7 @@ def compare(
     """
     if isinstance(names, str) or not isinstance(names, (Iterable, type(None))):
         raise InvalidArgument("names", "be a list of mechanisms", names)
-    chosen = mechanisms() if names is None else [choice(mechanisms(), names=name) for name in names]
+    chosen = list_mechanisms() if names is None else [choice(list_mechanisms(), names=name) for name in names]
     k, epsilon = Domain.of(whole(2, MAX_SIZE, k=k)).k, checked_epsilon(epsilon)
     whole(1, n=n)
     whole(1, repeats=repeats)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from deniable.errors import InvalidArgument
-from deniable.estimate import LEVEL
-from deniable.mechanisms.base import Mechanism
-from deniable.summary import MAX_COUNT
-from deniable.validate import between, strictly_between
+from deniable.core.errors import InvalidArgument
+from deniable.core.estimate import LEVEL
+from deniable.core.summary import MAX_COUNT
+from deniable.core.validate import between, strictly_between
+from deniable.mechanisms.base.mechanism import Mechanism
 
 
 def users_needed(

@@ -10,23 +10,22 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable.domain import MAX_SIZE, Domain
-from deniable.domain_open import Open
-from deniable.errors import InvalidArgument, ValueOutsideDomain
-from deniable.mechanisms.cohort_sizes import DesignWarning, Size, load, ranked
-from deniable.mechanisms.cohorts import CohortMechanism
-from deniable.mechanisms.definition import float_bound
+from deniable.core.arrays import Floats, Integers
+from deniable.core.domain import MAX_SIZE, Domain
+from deniable.core.domain.open import Open
+from deniable.core.errors import InvalidArgument, ValueOutsideDomain
+from deniable.core.summary import MAX_COUNT, Summary
+from deniable.core.validate import choice, whole
+from deniable.mechanisms.base.definition import float_bound
+from deniable.mechanisms.cohorts.base import CohortMechanism
+from deniable.mechanisms.cohorts.sizes import DesignWarning, Size, load, ranked
 from deniable.mechanisms.registry import mechanism, registered
 from deniable.randomness.simulated import generator
-from deniable.summary import MAX_COUNT, Summary
-from deniable.validate import choice, whole
 
 HASHES = (1, 2, 4, 8, 16)
 SHOWN = 8
 _SEEDS = 16  # seeds tried for a list of candidates that no report tells apart
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class Tuning:
         return float(np.sqrt(((found[: self.candidates] - true / self.n) ** 2).mean()))
 
     @cached_property
-    def _indices(self) -> npt.NDArray[np.int64]:
+    def _indices(self) -> Integers:
         m = self.mechanism
         return m.domain.indices(numbered(self.candidates)) if isinstance(m.domain, Open) else np.arange(m.k)
 

@@ -21,12 +21,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from deniable.core.arrays import Integers, Words
 from deniable.randomness.bounds import digits_below, negative_exponential_above
 from deniable.randomness.keystream import Keystream
-
-Noise = npt.NDArray[np.int64]
 
 HALF_BITS, WORD_BITS = 32, 64
 FEW = 64  # up to this many are drawn by the plain path, which loads no compiler
@@ -85,7 +83,7 @@ class Sampler:
         """Words that each element owns."""
         return len(self.coins) // 2
 
-    def thresholds(self, bits: int = HALF_BITS) -> npt.NDArray[np.uint64]:
+    def thresholds(self, bits: int = HALF_BITS) -> Words:
         """The first digits of each coin's probability; with fewer bits than 32, in the leading places."""
         return np.array([coin.digits(bits) << (HALF_BITS - bits) for coin in self.coins], np.uint64)
 
@@ -101,17 +99,17 @@ class Sampler:
             more = self.coins[-1].decide(next(overflow), WORD_BITS, overflow)
         return -1 - number if negative else number
 
-    def draw(self, count: int, keystream: Keystream) -> Noise:
+    def draw(self, count: int, keystream: Keystream) -> Integers:
         """That many independent numbers; the same from a keystream one by one and by the kernel."""
         return self._one_by_one(count, keystream) if count <= FEW else self._in_chunks(count, keystream)
 
-    def _one_by_one(self, count: int, keystream: Keystream) -> Noise:
+    def _one_by_one(self, count: int, keystream: Keystream) -> Integers:
         words = keystream.stream(0).words(count * self.stride).reshape(count, -1).tolist()
         drawn = [self.draw_one(own, keystream.overflow(i)) for i, own in enumerate(words)]
         return np.array(drawn, np.int64)
 
-    def _in_chunks(self, count: int, keystream: Keystream) -> Noise:
-        from deniable.kernels.discrete_laplace import draw_noise
+    def _in_chunks(self, count: int, keystream: Keystream) -> Integers:
+        from deniable.kernels.noise import draw_noise
 
         stride, thresholds = self.stride, self.thresholds()
         out = np.empty(count, np.int64)

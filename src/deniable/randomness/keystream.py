@@ -13,12 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from deniable.validate import whole
-
-Words = npt.NDArray[np.uint64]
+from deniable.core.arrays import Words
+from deniable.core.validate import whole
 
 KEY_BYTES = 32
 MODULUS = 2**64  # words are uniform below this

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from deniable.validate import whole
+from deniable.core.arrays import Integers
+from deniable.core.validate import whole
 
 _CHUNK = 2**22
 
@@ -15,7 +15,7 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(whole(0, seed=seed)))
 
 
-def scatter(balls: int, boxes: int, source: np.random.Generator) -> npt.NDArray[np.int64]:
+def scatter(balls: int, boxes: int, source: np.random.Generator) -> Integers:
     """Throw balls uniformly into boxes: one at a time when they are few, else one multinomial."""
     if balls > 8 * boxes:
         return source.multinomial(balls, np.full(boxes, 1 / boxes))

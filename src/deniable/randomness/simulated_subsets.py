@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Counts = npt.NDArray[np.int64]
+from deniable.core.arrays import Counts
 
 _AT_ONCE = 5 * 10**8  # NumPy draws without replacement from fewer than 10^9
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from deniable.domain_open import Open
-from deniable.errors import InvalidArgument
-from deniable.mechanisms.base import Mechanism
+from deniable.core.domain.open import Open
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.randomness.simulated import generator
-from deniable.summary import Summary
 
 MAX_USERS = 2**53
 

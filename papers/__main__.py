@@ -1,0 +1,142 @@
+"""`python -m papers`: list published results, measure them, and write the report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deniable.cli.errors import CommandError
+from deniable.cli.running import run_program
+
+app = typer.Typer(
+    help="Redraw published figures and tables, with a verdict on each claim.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+_DEFAULT = Path("build/papers")
+
+Names = Annotated[list[str] | None, typer.Argument(help="Papers, or figures as paper/figure; all by default.")]
+Full = Annotated[bool, typer.Option("--full", help="The whole grid, for a night, instead of that of minutes.")]
+Results = Annotated[Path, typer.Option("--results", help="Folder in which results are kept.")]
+Data = Annotated[Path | None, typer.Option("--data", help="Folder with real data; stand-ins are used without it.")]
+
+
+@app.command("list")
+def list_(names: Names = None, full: Full = False, results: Results = _DEFAULT / "results", data: Data = None) -> None:
+    """List every figure and table with its claim and its last verdict.
+
+    \b
+    Examples:
+      python -m papers list
+      python -m papers list kbr
+    """
+    from deniable.cli.terminal import console, table
+    from papers.frame.cache import Cache
+    from papers.frame.library import experiments
+    from papers.frame.report import judged
+
+    _use(data)
+    listed = table("", "figure", "claim", "verdict", left=3)
+    for experiment in experiments(names or ()):
+        for claim, verdict in judged(experiment, Cache(results), full=full).verdicts:
+            listed.add_row(experiment.id, claim.text, verdict.kind)
+    console().print(listed)
+
+
+@app.command()
+def run(
+    names: Names = None,
+    full: Full = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as there are cores by default.")] = None,
+    results: Results = _DEFAULT / "results",
+    data: Data = None,
+) -> None:
+    """Measure what is missing; interrupted or killed, it goes on from there when run again.
+
+    \b
+    Examples:
+      python -m papers run
+      python -m papers run kbr/figure-3 --full
+    """
+    from rich.progress import TimeRemainingColumn
+
+    from deniable.cli.terminal import note, progress
+    from papers.frame.cache import Cache
+    from papers.frame.experiment import Experiment
+    from papers.frame.library import experiments
+    from papers.frame.report import judged
+    from papers.frame.runner import run as measure
+
+    _use(data)
+    chosen, cache = experiments(names or ()), Cache(results)
+    seeds = {seed for each in chosen for seed in _seeds(each, full)}
+    note(f"{len(chosen)} figures and tables, seeds {min(seeds)} to {max(seeds)}, results in {results}")
+    with progress() as bar:
+        bar.columns = (*bar.columns[:-1], TimeRemainingColumn())
+        task = bar.add_task("", total=sum(len(each.grid(full=full)) for each in chosen))
+        before = {each.id: 0 for each in chosen}
+
+        def heard(experiment: Experiment, done: int, _total: int) -> None:
+            bar.update(task, description=experiment.id, advance=done - before[experiment.id])
+            before[experiment.id] = done
+
+        measure(chosen, cache, full=full, jobs=jobs or os.cpu_count() or 1, progress=heard)
+    for each in chosen:
+        for claim, verdict in judged(each, cache, full=full).verdicts:
+            typer.echo(f"{each.id}: {claim.text}: {verdict.kind} ({verdict.numbers})")
+
+
+@app.command()
+def report(
+    names: Names = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the page, pictures and tables.")] = _DEFAULT
+    / "report",
+    full: Full = False,
+    results: Results = _DEFAULT / "results",
+    data: Data = None,
+) -> None:
+    """Write one page with every figure, claim and verdict, from the results that are kept.
+
+    \b
+    Examples:
+      python -m papers report
+      python -m papers report kbr -o kbr
+    """
+    from deniable.cli.terminal import progress
+    from papers.frame.cache import Cache
+    from papers.frame.library import experiments
+    from papers.frame.report import judged, write
+
+    _use(data)
+    cache = Cache(results)
+    with progress() as bar:
+        chosen = experiments(names or ())
+        task = bar.add_task("drawing", total=len(chosen))
+        entries = [judged(each, cache, full=full) for each in chosen]
+        page = write(entries, output, full=full, progress=lambda each: bar.update(task, advance=1, description=each.id))
+    typer.echo(page)
+
+
+def _seeds(experiment: object, full: bool) -> range:
+    grid = experiment.grid(full=full)  # type: ignore[attr-defined]
+    return range(grid.first_seed, grid.first_seed + grid.repeats)
+
+
+def _use(data: Path | None) -> None:
+    """Let the experiments find real data, also those in other processes."""
+    from papers.frame.data import VARIABLE
+
+    if data is not None:
+        if not data.is_dir():
+            raise CommandError(f"{data}: --data must be a folder")
+        os.environ[VARIABLE] = str(data.resolve())
+
+
+if __name__ == "__main__":
+    sys.exit(run_program(app, "python -m papers"))

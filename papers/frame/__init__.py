@@ -1,0 +1,1 @@
+"""What all papers share: experiments, their results, verdicts, pictures and the report."""

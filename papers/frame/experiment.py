@@ -1,0 +1,149 @@
+"""What an experiment says about itself: what is measured on which grid, what is claimed, how it is drawn."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from papers.frame.rows import Row, Rows
+
+HOLDS, IN_PART, FAILS, NOT_RUN = "holds", "holds in part", "fails", "not run"
+VERDICTS = (HOLDS, IN_PART, FAILS)
+
+Measure = Callable[..., Sequence[Row]]  # of a seed and the grid's parameters, by keyword; a function of a module
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a claim, the numbers that say so, and how sure that is."""
+
+    kind: str
+    numbers: str
+    confidence: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in (*VERDICTS, NOT_RUN):
+            raise ValueError(f"a verdict is one of {VERDICTS}, not {self.kind!r}")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper, in a line, and the function of the results that judges it."""
+
+    text: str
+    judge: Callable[[Rows], Verdict]
+    where: str = ""  # section, theorem or figure of the paper
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All combinations of some parameters, each with several seeds. Later ones vary fastest."""
+
+    parameters: Mapping[str, Sequence[Any]]
+    repeats: int = 1
+    first_seed: int = 0
+
+    def cells(self) -> Iterator[dict[str, Any]]:
+        """The arguments of the measure, seed included, in a fixed order."""
+        names = list(self.parameters)
+        for values in itertools.product(*self.parameters.values()):
+            for seed in range(self.first_seed, self.first_seed + self.repeats):
+                yield {**dict(zip(names, values, strict=True)), "seed": seed}
+
+    def __len__(self) -> int:
+        size = self.repeats
+        for values in self.parameters.values():
+            size *= len(values)
+        return size
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of y against x, one for each value of `by`, in panels; a band of one standard error around the mean.
+
+    `band` names two metrics that are the ends of the band instead, say quantiles; `only` the rows that are drawn.
+    """
+
+    x: str
+    y: str
+    by: str
+    panels: tuple[str, ...] = ()
+    log_x: bool = False
+    log_y: bool = False
+    median: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    band: tuple[str, str] | None = None
+    only: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A coloured grid of a number against x and y, in panels; with `diverging`, zero is white."""
+
+    x: str
+    y: str
+    value: str
+    panels: tuple[str, ...] = ()
+    diverging: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """A dot for each row, or for each group of `by`, at x and y; with `name`, the dots of a colour are named."""
+
+    x: str
+    y: str
+    by: str
+    panels: tuple[str, ...] = ()
+    log_x: bool = False
+    log_y: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Means of some metrics for each combination of `by`."""
+
+    by: tuple[str, ...]
+    metrics: tuple[str, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+Picture = Lines | Heat | Scatter | Table
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One figure, table or theorem of a paper.
+
+    `note` says what differs from the paper, and politely where the paper has a slip. Cells with `timed` measure
+    times: they run alone, and are not the same from run to run.
+    """
+
+    paper: str
+    name: str
+    title: str
+    measure: Measure
+    quick: Grid
+    full: Grid
+    claims: tuple[Claim, ...]
+    picture: Picture | tuple[Picture, ...]
+    note: str = ""
+    data: tuple[str, ...] = ()  # files it reads if they are at hand
+    timed: bool = False
+
+    @property
+    def id(self) -> str:
+        """What a person types: paper/name."""
+        return f"{self.paper}/{self.name}"
+
+    def grid(self, *, full: bool) -> Grid:
+        """The grid of minutes, or the whole one."""
+        return self.full if full else self.quick
+
+    def judged(self, rows: Rows) -> list[tuple[Claim, Verdict]]:
+        """Every claim with its verdict on these results."""
+        return [(claim, claim.judge(rows)) for claim in self.claims]

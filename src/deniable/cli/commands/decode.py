@@ -1,0 +1,164 @@
+"""The command that decodes reports about open strings: which candidates are there, and how frequent they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.errors import STANDARD, CommandError
+from deniable.cli.options import (
+    Collected,
+    FoundSpec,
+    Json,
+    Level,
+    PictureFile,
+    TableFile,
+    Target,
+    check_inputs,
+    mechanism_of,
+    spec_beside,
+)
+from deniable.core.estimate import LEVEL, RATE, SHOWN
+
+if TYPE_CHECKING:
+    from deniable.core.estimate import Estimate, Row
+
+Rate = Annotated[float, typer.Option(help="Share of absent strings among those found, at most, on average.")]
+
+
+def decode(
+    sources: Collected,
+    candidates: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="Strings to look for: one a line, or a column of a .csv or .parquet file."),
+    ],
+    spec: FoundSpec = None,
+    column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column with the candidates, if there are several.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="projected, selected, ... (spec show lists them); by their number by default.")
+    ] = None,
+    complete: Annotated[bool, typer.Option("--complete", help="There are no strings but the candidates.")] = False,
+    rate: Rate = RATE,
+    target: Target = "users",
+    level: Level = LEVEL,
+    top: Annotated[int | None, typer.Option(min=1, help="Print only the most frequent strings.")] = None,
+    as_json: Json = False,
+    output: TableFile = None,
+    plot: PictureFile = None,
+) -> None:
+    """Find which candidate strings are present, and how frequent they are.
+
+    For specs made with --open. Also says how many users have strings that are
+    not among the candidates.
+
+    \b
+    Examples:
+      deniable decode --candidates words.txt reports.parquet
+      deniable decode *.summary --spec spec.json --candidates words.csv --column word
+      deniable decode all.summary --spec spec.json --candidates words.txt -o all.csv
+    """
+    from deniable.cli.io.estimates import check_names, draw, together, write_table
+    from deniable.cli.io.reports import summary_of
+    from deniable.cli.io.values import read_candidates
+    from deniable.cli.terminal import progress
+    from deniable.core.domain.open import Open
+    from deniable.mechanisms.cohorts.base import CohortMechanism
+
+    check_inputs([*sources, candidates])
+    check_names(output, plot)
+    spec = spec_beside(sources) if spec is None else spec
+    mechanism = mechanism_of(spec)
+    if not isinstance(mechanism, CohortMechanism) or not isinstance(mechanism.domain, Open):
+        raise CommandError(f"{spec}: this domain lists its values: use deniable estimate")
+    if candidates != STANDARD and candidates in sources:
+        raise CommandError(f"{candidates}: is given both as candidates and as reports")
+    sought = read_candidates(candidates, column)
+    summary = summary_of(sources, mechanism)
+    with progress() as bar:
+        task = bar.add_task("decoding", total=None)
+        answer = mechanism.estimate(
+            summary,
+            method,
+            target=target,
+            candidates=sought,
+            complete=complete,
+            progress=lambda doing: bar.update(task, description=doing),
+        )
+    found = _Found(answer, rate, level, complete)
+    with together() as files:
+        if output is not None:
+            write_table(files, output, found.table(), found.document(None))
+        if plot is not None:
+            draw(files, plot, answer, level, top)
+    if as_json:
+        typer.echo(found.document(top))
+    else:
+        found.show(top)
+
+
+class _Found:
+    """What was found, for the screen and for files."""
+
+    def __init__(self, answer: Estimate, rate: float, level: float, complete: bool) -> None:
+        self.answer, self.rate, self.level = answer, rate, level
+        last = len(answer.frequencies) - 1
+        rows = answer.present(rate, level)
+        unlisted = None if complete else answer.rows(level, places=[last])[0]
+        self.unlisted: Row | None = unlisted
+        self.present = [row for row in rows if unlisted is None or row.label != unlisted.label]
+        self.candidates = last + complete
+
+    @property
+    def promise(self) -> str:
+        return (
+            f"Present: tested against frequency 0; of the strings called present, at most {100 * self.rate:g}% are "
+            "absent, on average (Benjamini and Hochberg). Intervals are those of strings named beforehand; of strings "
+            "that are shown because they stand out, estimates are too large more often than too small."
+        )
+
+    def document(self, top: int | None) -> str:
+        from deniable.cli.io.estimates import facts, to_json
+
+        made: dict[str, Any] = {
+            **facts(self.answer, self.level),
+            "rate": self.rate,
+            "promise": self.promise,
+            "candidates": self.candidates,
+            "found": len(self.present),
+            "present": [row._asdict() for row in self.present[:top]],
+            "unlisted": self.unlisted._asdict() if self.unlisted else None,
+        }
+        return to_json(made)
+
+    def table(self) -> Any:
+        """All candidates, the unlisted ones together at the end, and which of them are present."""
+        import pyarrow as pa
+
+        whole = self.answer.to_arrow(self.level)
+        there = {row.label for row in self.present}
+        return whole.append_column("present", pa.array([label in there for label in whole["label"].to_pylist()]))
+
+    def show(self, top: int | None) -> None:
+        from deniable.cli.io.estimates import rows_table
+        from deniable.cli.terminal import console
+
+        out = console()
+        shown = self.present[: top or SHOWN]
+        out.print(f"{len(self.present):,} of {self.candidates:,} candidates are present", style="bold")
+        out.print(str(self.answer).partition("\n")[0])
+        if shown:
+            out.print(rows_table("", shown))
+        left = len(self.present) - len(shown)
+        if left:
+            out.print(f"... and {left:,} more that are present (--top, --json or -o)")
+        if self.unlisted is not None:
+            row = self.unlisted
+            interval = f"{row.low:.4%} to {row.high:.4%}"
+            out.print(f"strings that are no candidates: {row.frequency:.4%} of users ({interval})")
+        out.print(self.promise, style="dim")
+        out.print(f"low to high: {100 * self.level:g}% interval; {self.answer.interval_note}", style="dim")
+        if self.answer.simulated:
+            out.print("These reports are simulated: they were made with a seed.", style="yellow")

@@ -1,0 +1,102 @@
+"""`deniable estimate`: frequencies with error bars, from reports or summaries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.errors import CommandError
+from deniable.cli.options import (
+    Collected,
+    FoundSpec,
+    Json,
+    Level,
+    PictureFile,
+    Simultaneous,
+    TableFile,
+    Target,
+    check_inputs,
+    mechanism_of,
+    spec_beside,
+)
+from deniable.core.estimate import LEVEL, SHOWN
+
+if TYPE_CHECKING:
+    from deniable.core.estimate import Estimate
+
+
+def estimate(
+    sources: Collected,
+    spec: FoundSpec = None,
+    method: Annotated[
+        str | None, typer.Option(help="mle, unbiased, ... (spec show lists them); the mechanism's best by default.")
+    ] = None,
+    target: Target = "users",
+    level: Level = LEVEL,
+    simultaneous: Simultaneous = False,
+    top: Annotated[int | None, typer.Option(min=1, help="Print only the most frequent values.")] = None,
+    as_json: Json = False,
+    output: TableFile = None,
+    plot: PictureFile = None,
+) -> None:
+    """Estimate frequencies, with standard errors and intervals.
+
+    \b
+    Examples:
+      deniable estimate today.summary --spec spec.json
+      deniable estimate reports.parquet --spec spec.json --method unbiased --top 5
+      deniable estimate *.summary --spec spec.json --json
+      deniable estimate today.summary --spec spec.json -o all.csv --plot top.png
+    """
+    from deniable.cli.io.estimates import check_names, draw, together, write_table
+    from deniable.cli.io.reports import summary_of
+    from deniable.core.domain.open import Open
+
+    check_inputs(sources)
+    check_names(output, plot)
+    spec = spec_beside(sources) if spec is None else spec
+    mechanism = mechanism_of(spec)
+    if isinstance(mechanism.domain, Open):
+        raise CommandError(f"{spec}: an open domain lists no values: use deniable decode --candidates FILE")
+    answer = mechanism.estimate(summary_of(sources, mechanism), method, target=target)
+    answer.interval(level)  # refuses a wrong level before anything is written
+    with together() as files:
+        if output is not None:
+            table = answer.to_arrow(level, simultaneous=simultaneous)
+            write_table(files, output, table, _document(answer, level, simultaneous, None))
+        if plot is not None:
+            draw(files, plot, answer, level, top, simultaneous=simultaneous)
+    if as_json:
+        typer.echo(_document(answer, level, simultaneous, top))
+    else:
+        _print(answer, level, simultaneous, top)
+
+
+def _document(answer: Estimate, level: float, simultaneous: bool, top: int | None) -> str:
+    from deniable.cli.io.estimates import facts, to_json
+
+    rows = (
+        answer.rows(level, simultaneous=simultaneous)
+        if top is None
+        else answer.top(top, level, simultaneous=simultaneous)
+    )
+    return to_json(
+        {**facts(answer, level), "simultaneous": simultaneous, "values": [row._asdict() for row in rows]},
+    )
+
+
+def _print(answer: Estimate, level: float, simultaneous: bool, top: int | None) -> None:
+    from deniable.cli.io.estimates import rows_table
+    from deniable.cli.terminal import console
+
+    rows = answer.top(top or SHOWN, level, simultaneous=simultaneous)
+    out = console()
+    out.print(rows_table(str(answer).partition("\n")[0], rows))
+    left = len(answer.frequencies) - len(rows)
+    if left:
+        out.print(f"... and {left:,} more values (--top, --json or -o)")
+    together = " for all values at once" if simultaneous else ""
+    out.print(f"low to high: {100 * level:g}% interval{together}; {answer.interval_note}", style="dim")
+    if answer.simulated:
+        out.print("These reports are simulated: they were made with a seed.", style="yellow")

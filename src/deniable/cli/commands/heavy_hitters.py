@@ -1,0 +1,215 @@
+"""The commands that find frequent strings without a list of candidates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deniable.cli.commands.decode import Rate
+from deniable.cli.errors import STANDARD, CommandError
+from deniable.cli.io.hitters import collected, print_findings, protocol_of
+from deniable.cli.options import Collected, Json, Level, PictureFile, SpecFile, TableFile, Target, check_inputs
+from deniable.core.estimate import LEVEL, RATE
+
+app = typer.Typer(help="Find frequent strings without a list of candidates.")
+
+
+@app.command()
+def new(
+    epsilon: Annotated[float, typer.Option(help="The privacy parameter of a user, who answers one question.")],
+    max_bytes: Annotated[int, typer.Option(help="Longer strings take part with their first bytes.")] = 12,
+    alphabet: Annotated[
+        str | None, typer.Option(help="The characters to look for; by default all. The fewer, the smaller the errors.")
+    ] = None,
+    lengths: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,C", help="How many bytes each group tells; by default as few groups as fit."),
+    ] = None,
+    mechanism: Annotated[str, typer.Option("--mechanism", "-m", help="One for open strings.")] = "orr",
+    key: Annotated[str, typer.Option(help="A word that sets these hashes apart.")] = "",
+    cohorts: Annotated[int | None, typer.Option(help="Hash functions of a level; 512.")] = None,
+    buckets: Annotated[int | None, typer.Option(help="Of a hash function; the best by default.")] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the spec goes; - is standard output.")
+    ] = Path(STANDARD),
+) -> None:
+    """Make the spec that clients and server share.
+
+    \b
+    Examples:
+      deniable heavy-hitters new --epsilon 4 -o hh.json
+      deniable heavy-hitters new --epsilon 2 --alphabet abcdefghijklmnopqrstuvwxyz -o hh.json
+    """
+    from deniable.cli.io.files import writing
+    from deniable.heavy_hitters import HeavyHitters
+
+    try:
+        chosen = None if lengths is None else [int(text) for text in lengths.split(",")]
+    except ValueError:
+        raise CommandError(f"--lengths must be whole numbers separated by commas, got {lengths!r}") from None
+    sizes = {name: size for name, size in (("cohorts", cohorts), ("buckets", buckets)) if size is not None}
+    made = HeavyHitters.new(
+        epsilon=epsilon, max_bytes=max_bytes, alphabet=alphabet, lengths=chosen, mechanism=mechanism, key=key, **sizes
+    )
+    with writing(output) as file:
+        file.write(f"{made.to_json()}\n".encode())
+
+
+@app.command()
+def show(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The spec file.")],
+    as_json: Json = False,
+) -> None:
+    """Show what a heavy-hitter spec promises.
+
+    \b
+    Example:
+      deniable heavy-hitters show hh.json
+    """
+    from deniable.cli.io.estimates import to_json
+    from deniable.cli.terminal import console, table
+
+    protocol = protocol_of(spec)
+    first = protocol.levels[0]
+    facts = {
+        "fingerprint": protocol.fingerprint,
+        "mechanism": f"{first.name}, {first.cohorts} cohorts of {first.buckets} buckets",
+        "groups": f"{len(protocol.levels)}; each user is in one, drawn uniformly, and spends the whole epsilon there",
+        "a group tells": f"the first {', '.join(map(str, protocol.lengths))} bytes",
+        "alphabet": "all characters" if protocol.alphabet is None else protocol.alphabet,
+        "guarantee": str(protocol.guarantee()),
+        "a report": f"{first.report_bits} bits, and which group it is of",
+    }
+    if as_json:
+        typer.echo(to_json(facts))
+        return
+    from rich.markup import escape
+
+    grid = table("", "", "", left=2)
+    grid.show_header = False
+    for name, text in facts.items():
+        grid.add_row(f"[bold]{name}[/]", escape(text))
+    console().print(grid)
+
+
+@app.command()
+def privatize(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="INPUT", help="Strings: a CSV or Parquet file, or - for standard input, one a line."),
+    ],
+    spec: SpecFile,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the reports go: .parquet.")],
+    column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column with the values; not needed if there is only one.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Repeat the same reports. For simulation only: a seed protects nobody."),
+    ] = None,
+) -> None:
+    """Turn strings into reports, one per person.
+
+    \b
+    Example:
+      deniable heavy-hitters privatize words.csv --spec hh.json -o reports.parquet
+    """
+    import pyarrow.parquet
+
+    from deniable.cli.io.files import reading, writing
+    from deniable.cli.io.keystreams import keystreams
+    from deniable.cli.io.values import converted_batches
+    from deniable.cli.terminal import note
+    from deniable.core.domain import Domain
+
+    if str(output) != STANDARD and output.suffix.lower() != ".parquet":
+        raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
+    protocol = protocol_of(spec)
+    following = keystreams(seed)
+    if seed is not None:
+        note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
+
+    def layout(values: Any) -> Any:
+        return protocol.reports_of(values, following(len(values))).to_arrow()
+
+    schema = layout([]).schema
+    written = pyarrow.parquet.ParquetWriter
+    with reading(source) as file, writing(output) as target, written(target, schema, compression="zstd") as writer:
+        for table in converted_batches(file, source, column, Domain.open(), layout):
+            writer.write_table(table)
+
+
+@app.command()
+def summarize(
+    sources: Collected,
+    spec: SpecFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the summary goes, or - for standard output.")
+    ],
+) -> None:
+    """Count reports into one summary, and add summaries to it.
+
+    \b
+    Example:
+      deniable heavy-hitters summarize mon.parquet tue.summary --spec hh.json -o two.summary
+    """
+    from deniable.cli.io.files import writing
+
+    check_inputs(sources)
+    summary = collected(sources, protocol_of(spec))
+    with writing(output) as file:
+        file.write(summary.to_bytes())
+
+
+@app.command()
+def find(
+    sources: Collected,
+    spec: SpecFile,
+    rate: Rate = RATE,
+    target: Target = "users",
+    level: Level = LEVEL,
+    budget: Annotated[int | None, typer.Option(help="Candidates of a level, a matter of time; two million.")] = None,
+    alphabet: Annotated[str | None, typer.Option(help="The characters to look for; by default the spec's.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Print only the most frequent strings.")] = None,
+    as_json: Json = False,
+    output: TableFile = None,
+    plot: PictureFile = None,
+) -> None:
+    """Find the frequent strings, with intervals, and say what may have been missed.
+
+    \b
+    Examples:
+      deniable heavy-hitters find reports.parquet --spec hh.json --top 20
+      deniable heavy-hitters find *.summary --spec hh.json --json -o found.csv
+    """
+    from deniable.cli.io.estimates import check_names, draw, to_json, together, write_table
+    from deniable.cli.terminal import progress
+    from deniable.core.validate import strictly_between
+
+    check_inputs(sources)
+    check_names(output, plot)
+    strictly_between(0, 1, level=level)
+    protocol = protocol_of(spec)
+    summary = collected(sources, protocol)
+    sizes = {} if budget is None else {"budget": budget}
+    with progress() as bar:
+        task = bar.add_task("finding", total=1.0)
+        found = protocol.find(
+            summary,
+            rate=rate,
+            target=target,
+            alphabet=alphabet,
+            progress=lambda doing, share: bar.update(task, description=doing, completed=share),
+            **sizes,
+        )
+    with together() as files:
+        if output is not None:
+            write_table(files, output, found.to_arrow(level), to_json(found.to_dict(level)))
+        if plot is not None:
+            draw(files, plot, found, level, top)
+    if as_json:
+        typer.echo(to_json(found.to_dict(level, top)))
+    else:
+        print_findings(found, level, top)

@@ -1,0 +1,58 @@
+"""`deniable privatize`: values into reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deniable.cli.options import SpecFile, mechanism_of
+
+
+def privatize(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="INPUT", help="Values: a CSV or Parquet file, or - for standard input, one a line."),
+    ],
+    spec: SpecFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the reports go: .parquet, .csv, or - for CSV.")
+    ],
+    column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column with the values; not needed if there is only one.")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Repeat the same reports. For simulation only: a seed protects nobody."),
+    ] = None,
+) -> None:
+    """Turn values into reports, one per person.
+
+    Memory does not grow with the file. Empty cells and empty lines are missing values. Rows in error messages are
+    counted from 1, without the header. A CSV of reports has one column, whose
+    name carries the spec's fingerprint.
+
+    \b
+    Examples:
+      deniable privatize values.csv --spec spec.json -o reports.parquet
+      deniable privatize users.parquet --column lang --spec spec.json -o r.csv
+      echo yes | deniable privatize - --spec spec.json -o -
+    """
+    from deniable.cli.io.files import reading
+    from deniable.cli.io.keystreams import keystreams
+    from deniable.cli.io.reports import check_format, writing_reports
+    from deniable.cli.io.values import index_batches
+    from deniable.cli.terminal import note
+    from deniable.core.reports import Reports
+
+    check_format(output)
+    mechanism = mechanism_of(spec)
+    next_keystream = keystreams(seed)
+    if seed is not None:
+        note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
+    example = Reports(mechanism.empty_payloads(0), mechanism.fingerprint, seed is not None)
+    with reading(source) as file, writing_reports(output, example) as write:
+        for indices in index_batches(file, source, column, mechanism.domain):
+            payloads = mechanism.payloads(indices, next_keystream(len(indices)))
+            write(Reports(payloads, mechanism.fingerprint, seed is not None))

@@ -1,0 +1,99 @@
+"""The command that publishes counts: exact noise once, and a file that says what noise is in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.errors import STANDARD, CommandError
+from deniable.cli.options import Columns
+
+if TYPE_CHECKING:
+    from deniable.cli.io.counts import Counts, Published
+
+
+def release(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="COUNTS", help="True counts: a CSV or Parquet table, or one number a line; - is input."),
+    ],
+    epsilon: Annotated[float, typer.Option(help="The privacy parameter: what the release costs, whatever is asked.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where the noisy counts go: .csv, .parquet, .json, or - for CSV."
+        ),
+    ],
+    sensitivity: Annotated[
+        int,
+        typer.Option(
+            help="How much one person changes the counts: 1 if in one of them or none, 2 if moved between two."
+        ),
+    ] = 1,
+    column: Columns = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A column to publish as it is; by default the only one beside the counts."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Repeat the same noise. For simulation only: a seed protects nobody."),
+    ] = None,
+) -> None:
+    """Publish counts once, with exact discrete Laplace noise.
+
+    The file says its epsilon and sensitivity, so that deniable ask needs nothing
+    else. List all rows there can be, empty ones too: which rows there are is
+    published as it is.
+
+    \b
+    Examples:
+      deniable release counts.csv --epsilon 1 -o noisy.csv
+      deniable release visits.parquet --column surgery --column emergency --epsilon 0.5 -o noisy.parquet
+      printf '12\\n0\\n3\\n' | deniable release - --epsilon 1 -o noisy.json
+    """
+    from deniable.cli.io.counts import Published, read_counts
+    from deniable.cli.io.releases import check_format, write_release
+    from deniable.cli.terminal import note
+    from deniable.counts.noise import DiscreteLaplace
+
+    check_format(output)
+    noise = DiscreteLaplace(epsilon, sensitivity)
+    counts = read_counts(source, column or [])
+    labels = _labels(counts, label, source)
+    if seed is not None:
+        note("warning: a seed makes this a simulation: anyone can repeat it, so this release protects nobody")
+    published = Published(noise.release(counts.values, seed=seed), counts.columns, counts.others.select(labels))
+    write_release(output, published)
+    _report(published, [name for name in counts.others.column_names if name not in labels], output)
+
+
+def _labels(counts: Counts, wanted: list[str] | None, source: str) -> list[str]:
+    """The columns published as they are: those asked for, or the only other one if it holds no numbers."""
+    from deniable.cli.io.counts import is_numeric
+
+    names = counts.others.column_names
+    if wanted is None:
+        return [name for name in names if len(names) == 1 and not is_numeric(counts.others.column(name))]
+    for name in wanted:
+        if names.count(name) != 1:
+            raise CommandError(f"{source}: there is no column {name!r} beside the counts to be a label")
+    return list(dict.fromkeys(wanted))
+
+
+def _report(published: Published, left_out: list[str], output: Path) -> None:
+    """What was published and what it costs, on the screen; apart from the file if that is standard output."""
+    release, aside = published.release, str(output) == STANDARD
+    lines = [str(release), f"guarantee: {release.guarantee()}"]
+    if published.labels.num_columns:
+        lines.append(f"published as they are: {', '.join(published.labels.column_names)}")
+    if left_out:
+        lines.append(f"left out: {', '.join(left_out)} (--label publishes a column as it is)")
+    lines.append(
+        f"Another release of these counts costs epsilon {release.epsilon:g} again, {2 * release.epsilon:g} together: "
+        "release once, and ask as often as you like."
+    )
+    for line in lines:
+        typer.echo(line, err=aside)

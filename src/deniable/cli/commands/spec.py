@@ -1,0 +1,185 @@
+"""The commands about specs: make one, show what it promises, check it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from codecs import BOM_UTF8
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.errors import STANDARD, CommandError, about
+from deniable.cli.options import Json, mechanism_of
+
+if TYPE_CHECKING:
+    from deniable.core.domain import Domain
+
+app = typer.Typer(help="Make, show and check specs, which client and server share.")
+
+
+@app.command()
+def new(
+    epsilon: Annotated[float, typer.Option(help="The privacy parameter: how much a report may say, at most.")],
+    mechanism: Annotated[
+        str | None,
+        typer.Option("--mechanism", "-m", help="See deniable mechanisms; grr by default, orr for open strings."),
+    ] = None,
+    labels: Annotated[str | None, typer.Option(metavar="A,B,C", help="The labels, separated by commas.")] = None,
+    labels_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with one label a line.")] = None,
+    k: Annotated[int | None, typer.Option(help="The values are the whole numbers 0 to k-1.")] = None,
+    low: Annotated[int | None, typer.Option(help="The values are whole numbers from here ...")] = None,
+    high: Annotated[int | None, typer.Option(help="... to here, both included.")] = None,
+    open_strings: Annotated[
+        bool, typer.Option("--open", help="The values are any strings; see deniable decode.")
+    ] = False,
+    max_bytes: Annotated[int | None, typer.Option(help="With --open: the longest string allowed, 256.")] = None,
+    key: Annotated[str | None, typer.Option(help="With --open: a word that sets these hashes apart.")] = None,
+    candidates_expected: Annotated[
+        int | None, typer.Option(help="With --open: how many candidates reports will be decoded with; 1024.")
+    ] = None,
+    cohorts: Annotated[int | None, typer.Option(help="Of mechanisms with cohorts; the best by default.")] = None,
+    buckets: Annotated[int | None, typer.Option(help="Of mechanisms with cohorts; the best by default.")] = None,
+    hashes: Annotated[int | None, typer.Option(help="Of mechanisms with several hashes a cohort.")] = None,
+    other: Annotated[bool, typer.Option("--other", help="Add a category for all values outside the domain.")] = False,
+    no_answer: Annotated[bool, typer.Option("--no-answer", help="Add a category for missing values.")] = False,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the spec goes; - is standard output.")
+    ] = Path(STANDARD),
+) -> None:
+    """Make a spec from a domain, a mechanism and an epsilon.
+
+    \b
+    Examples:
+      deniable spec new --labels yes,no --no-answer --epsilon 1 -o spec.json
+      deniable spec new --labels-file towns.txt --other --epsilon 2 -o spec.json
+      deniable spec new --low 0 --high 120 --epsilon 4 -o ages.json
+      deniable spec new --open --candidates-expected 5000 --epsilon 2 -o words.json
+    """
+    from deniable.cli.io.files import writing
+    from deniable.core.domain import Domain
+    from deniable.mechanisms.registry import mechanism as make
+
+    span = (low, high) if (low, high) != (None, None) else None
+    given = {
+        "--labels": labels,
+        "--labels-file": labels_file,
+        "--k": k,
+        "--low and --high": span,
+        "--open": open_strings or None,
+    }
+    chosen = [name for name, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        raise CommandError(f"the domain must be given once, by {', '.join(given)}; got {', '.join(chosen) or 'none'}")
+    for_open = {"--max-bytes": max_bytes, "--key": key, "--candidates-expected": candidates_expected}
+    if not open_strings and (stray := [name for name, value in for_open.items() if value is not None]):
+        raise CommandError(f"{', '.join(stray)}: only with --open")
+    extras = {"other": other, "no_answer": no_answer}
+    if open_strings:
+        domain: Domain = Domain.open(**_given({"max_bytes": max_bytes, "key": key} | extras))
+    elif labels is not None or labels_file is not None:
+        listed = _split(labels) if labels_file is None else _read_labels(labels_file)
+        domain = Domain.categories(listed, **extras)
+    elif k is not None:
+        domain = Domain.integers(0, Domain.of(k).k - 1, **extras)
+    elif low is None or high is None:
+        raise CommandError("--low and --high must be given together")
+    else:
+        domain = Domain.integers(low, high, **extras)
+    sizes = {"cohorts": cohorts, "buckets": buckets, "hashes": hashes, "candidates": candidates_expected}
+    name = mechanism or ("orr" if open_strings else "grr")
+    spec = make(name, domain=domain, epsilon=epsilon, **_given(sizes)).spec
+    with writing(output) as file:
+        file.write(f"{spec.to_json()}\n".encode())
+
+
+@app.command()
+def show(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="The spec file.")],
+    as_json: Json = False,
+) -> None:
+    """Show what a spec promises and what it costs.
+
+    Everything is computed from the integers that run.
+
+    \b
+    Examples:
+      deniable spec show spec.json
+      deniable spec show spec.json --json
+    """
+    from deniable.cli.io.specs import print_facts, spec_facts
+
+    facts = spec_facts(mechanism_of(spec))
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+    else:
+        print_facts(facts)
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="A spec, then more specs, files of reports, summaries."),
+    ],
+) -> None:
+    """Check a spec, and that files belong to it.
+
+    Derives the spec's thresholds again, and prints the fingerprint of each file.
+    Files after the first may be specs too; reports and summaries must belong to
+    a spec given before them.
+
+    \b
+    Examples:
+      deniable spec check spec.json
+      deniable spec check spec.json reports.parquet monday.summary
+    """
+    from deniable.cli.io.reports import fingerprint_of
+
+    known = [mechanism_of(Path(files[0])).fingerprint]
+    lines = [f"{known[0]}  {files[0]}"]
+    for name in files[1:]:
+        if _is_spec(name):
+            known.append(mechanism_of(Path(name)).fingerprint)
+            lines.append(f"{known[-1]}  {name}")
+            continue
+        found = fingerprint_of(name)
+        if found not in known:
+            raise CommandError(f"{name}: belongs to another spec: fingerprint {found[:12]}...")
+        lines.append(f"{found}  {name}")
+    typer.echo("\n".join(lines))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _split(labels: str | None) -> list[str]:
+    """Labels as one line of CSV, so that quotes can hold a comma."""
+    try:
+        found = next(csv.reader([labels or ""], skipinitialspace=True, strict=True), [""])
+    except csv.Error:
+        raise CommandError(
+            "--labels has a quotation mark out of place: a label in quotes begins and ends with one"
+        ) from None
+    if "" in found:
+        raise CommandError("--labels has an empty label")
+    return found
+
+
+def _read_labels(path: Path) -> list[str]:
+    with about(str(path)):
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        lines = text.removesuffix("\n").split("\n")
+        if "" in lines:
+            raise CommandError(f"line {lines.index('') + 1} is empty; each line is one label")
+    return lines
+
+
+def _is_spec(name: str) -> bool:
+    if name == STANDARD:
+        return False
+    with open(name, "rb") as file:
+        return file.read(64).removeprefix(BOM_UTF8).lstrip().startswith(b"{")

@@ -1,0 +1,36 @@
+"""`deniable summarize`: reports and summaries into one summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deniable.cli.options import Collected, SpecFile, check_inputs, mechanism_of
+
+
+def summarize(
+    sources: Collected,
+    spec: SpecFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where the summary goes, or - for standard output.")
+    ],
+) -> None:
+    """Count reports into one summary, and add summaries to it.
+
+    A summary is all a server has to keep. Parts may be summarised apart, on any
+    machine and in any order: added together they give the same bytes.
+
+    \b
+    Examples:
+      deniable summarize reports.parquet --spec spec.json -o monday.summary
+      deniable summarize monday.summary tuesday.csv --spec spec.json -o two.summary
+    """
+    from deniable.cli.io.files import writing
+    from deniable.cli.io.reports import summary_of
+
+    check_inputs(sources)
+    summary = summary_of(sources, mechanism_of(spec))
+    with writing(output) as file:
+        file.write(summary.to_bytes())

@@ -1,0 +1,152 @@
+"""How an answer about noisy counts leaves the program: lines on the screen, or one JSON document."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from deniable.cli.io.counts import Published
+from deniable.core.errors import InvalidArgument
+from deniable.counts.answer import Answer
+
+_SHOWN = 20
+_QUICK = 200  # counts, up to which the errors of other methods take seconds at most for every question
+
+
+def show_questions() -> None:
+    """All questions with one line each, and their parameters."""
+    from rich.markup import escape
+
+    from deniable.cli.terminal import console, table
+    from deniable.counts.ask import QUESTIONS
+
+    listed = table("", "question", "what it asks for", "parameters (* needed)", "many parties", left=4)
+    for each in QUESTIONS:
+        needed = (f"--{p.name.replace('_', '-')}{'*' if p.required else ''}" for p in each.parameters)
+        listed.add_row(each.name, escape(each.help), " ".join(needed), each.parties)
+    console().print(listed)
+
+
+class Found:
+    """An answer with the releases it is about, the level of its interval, and what was warned of."""
+
+    def __init__(
+        self, answer: Answer, published: list[Published], level: float, warned: list[str], of_single_counts: bool
+    ) -> None:
+        self.answer, self.published, self.level = answer, published, level
+        self.warned = list(dict.fromkeys(warned))
+        self.recommendation = self._recommendation(of_single_counts)
+
+    def _recommendation(self, of_single_counts: bool) -> str:
+        if not self.answer.unbiased:
+            return next((note for note in self.answer.notes if note.startswith("biased")), self.answer.method)
+        if self.answer.moments_rule is None:
+            return "unbiased: there is no other method for this question"
+        if self.answer.n > _QUICK and not of_single_counts:
+            return "unbiased, unless it is to be compared with biased methods, which takes a while: --best auto"
+        try:
+            return self.answer.recommendation
+        except InvalidArgument as error:  # such as counts beyond 2^53
+            return f"unbiased: {error.name} must {error.rule}"
+
+    def document(self) -> str:
+        """The answer as JSON."""
+        from deniable.cli.io.estimates import to_json
+
+        releases = [
+            {
+                "epsilon": each.release.epsilon,
+                "sensitivity": each.release.sensitivity,
+                "counts": each.release.size,
+                "simulated": each.release.simulated,
+            }
+            for each in self.published
+        ]
+        more = {"recommendation": self.recommendation, "warnings": self.warned, "releases": releases}
+        names = self._names()
+        return to_json({**self.answer.to_dict(self.level), **({"rows": names} if names else {}), **more})
+
+    def show(self) -> None:
+        """The answer on the screen; warnings apart from it."""
+        from deniable.cli.terminal import console, note
+
+        out, answer = console(), self.answer
+        kind = "unbiased" if answer.unbiased else f"{answer.method}, biased"
+        out.print(f"{answer.question} ({kind})", style="bold", markup=False)
+        out.print(self._many() if np.ndim(answer.value) else self._one())
+        shown_elsewhere = {text.partition(": ")[2] for text in self.warned} | set(self.warned)
+        for text in answer.notes:
+            if text.removeprefix("useless: ") not in shown_elsewhere and text != self.recommendation:
+                out.print(f"note: {text}", markup=False)
+        if np.any(np.equal(answer.std_error, 0)):
+            out.print(
+                "note: a standard error estimated as 0 says that no noisy count is near enough to change the answer"
+            )
+        if answer.simulated:
+            out.print("This release is simulated: it was made with a seed.", style="yellow")
+        for text in self.warned:
+            note(f"warning: {text}")
+
+    def _one(self) -> Any:
+        from rich.markup import escape
+
+        from deniable.cli.terminal import table
+
+        answer, (low, high) = self.answer, self.answer.interval(self.level)
+        lines = {
+            "value": _number(answer.value),
+            "standard error": _number(answer.std_error),
+            f"{100 * self.level:g}% interval": f"{_number(low)} to {_number(high)}",
+            "naive": f"{_number(answer.naive)} (of the noisy counts themselves)",
+            "arithmetic": f"off by at most {answer.width:.2g}",
+            "best": self.recommendation,
+            "release": self._releases(),
+        }
+        grid = table("", "", "", left=2)
+        grid.show_header = False
+        for name, text in lines.items():
+            grid.add_row(f"[bold]{name}[/]", escape(text))
+        return grid
+
+    def _many(self) -> Any:
+        from rich.console import Group
+        from rich.markup import escape
+
+        from deniable.cli.terminal import table
+
+        answer, (low, high) = self.answer, self.answer.interval(self.level)
+        listed = table("", "", "value", "std. error", "low", "high", "naive", "")
+        columns = [np.ravel(part) for part in (answer.value, answer.std_error, low, high, answer.naive)]
+        useless, names = np.ravel(answer.useless), self._names()
+        for i in range(min(len(columns[0]), _SHOWN)):
+            name = names[i] if names else str(i)
+            numbers = [_number(float(column[i])) for column in columns]
+            listed.add_row(escape(name), *numbers, "useless" if useless[i] else "")
+        left = len(columns[0]) - _SHOWN
+        more = [f"... and {left:,} more (--json)"] if left > 0 else []
+        lines = [
+            f"low to high: {100 * self.level:g}% interval of each; arithmetic off by at most {answer.width:.2g}",
+            f"best: {escape(self.recommendation)}",
+            f"release: {self._releases()}",
+        ]
+        return Group(listed, *more, *lines)
+
+    def _names(self) -> list[str]:
+        """The labels of rows, if there is one answer for each."""
+        labels = self.published[0].labels
+        rows = len(self.published[0].columns) > 1 and np.shape(self.answer.value) == (labels.num_rows,)
+        return [str(cell) for cell in labels.column(0).to_pylist()] if rows and labels.num_columns == 1 else []
+
+    def _releases(self) -> str:
+        first = self.published[0].release
+        if len(self.published) == 1:
+            return str(first)
+        costs = sorted({each.release.epsilon for each in self.published})
+        spent = f"epsilon {costs[0]:g}" + (f" to {costs[-1]:g}" if len(costs) > 1 else "")
+        return f"{len(self.published)} parties with {self.answer.n:,} noisy counts, {spent} each"
+
+
+def _number(number: float) -> str:
+    return f"{number:,.6g}" if math.isfinite(number) else ("infinite" if number > 0 else "-infinite")

@@ -1,0 +1,228 @@
+"""Counts in files, true ones and noisy ones: CSV, Parquet, one number a line; and releases, which say their noise.
+
+A release is written as JSON (layout of Release.to_json), as Parquet (metadata of Release.to_arrow and `columns`), or as
+CSV with counts in columns called `<name>@epsilon=<e> sensitivity=<s>`, with ` simulated` at the end if they are that.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deniable.cli.errors import CommandError, about
+from deniable.cli.io.files import PARQUET, TEXT, csv_header, csv_table, kind_of, parquet, reading
+from deniable.core.arrays import Numbers
+from deniable.core.errors import shown
+from deniable.counts.noise import DiscreteLaplace
+from deniable.counts.release import Release, as_release
+from deniable.counts.whole import whole_counts
+
+_TAG = re.compile(r"(?P<name>.*)@epsilon=(?P<epsilon>\S+) sensitivity=(?P<sensitivity>\d+)(?P<simulated> simulated)?")
+_SMALL = "^-?[0-9]{1,18}$"  # what surely fits 64 bits
+_WHOLE = re.compile(r"(-?[0-9]+)(?:\.0*)?")  # "3.0": pandas writes whole numbers with gaps so
+_BARE = "count"  # the column of a file of bare numbers
+_SAYS = b"deniable.release"
+
+
+class Counts(NamedTuple):
+    """Counts of a file: a vector, or a matrix if they are in several columns; the other columns beside them."""
+
+    values: Numbers
+    columns: tuple[str, ...]
+    others: Any  # an Arrow table
+
+
+class Published(NamedTuple):
+    """A release with the names of its columns, and the labels published with it, an Arrow table."""
+
+    release: Release
+    columns: tuple[str, ...]
+    labels: Any
+
+
+def read_counts(name: str, columns: Sequence[str]) -> Counts:
+    """The true counts of a file; a release is refused."""
+    with reading(name) as file, about(name):
+        if _is_json(file):
+            raise CommandError("counts are read from CSV, Parquet, or one number a line, not from JSON")
+        table = _table(file, name)
+        if _tags(table) or _SAYS in (table.schema.metadata or {}):
+            raise CommandError("this is a release already: its counts are noisy")
+        return _counts(table, columns)
+
+
+def read_release(name: str, columns: Sequence[str], epsilon: float | None, sensitivity: int | None) -> Published:
+    """A release, or noisy counts from elsewhere with the epsilon and sensitivity given."""
+    with reading(name) as file, about(name):
+        published = _said(file, name, columns)
+        if isinstance(published, Counts):
+            if epsilon is None:
+                raise CommandError(
+                    "the file does not say what noise is in its counts: give --epsilon; "
+                    "of true counts, make a release first (deniable release)"
+                )
+            made = as_release(published.values, epsilon, sensitivity)
+            return Published(made, published.columns, published.others)
+        _check_same("--epsilon", epsilon, published.release.epsilon)
+        _check_same("--sensitivity", sensitivity, published.release.sensitivity)
+        return published
+
+
+def header_of(name: str, release: Release) -> str:
+    """What a column of a release is called in CSV."""
+    mark = " simulated" if release.simulated else ""
+    return f"{name}@epsilon={release.epsilon!r} sensitivity={release.sensitivity}{mark}"
+
+
+def _said(file: io.BufferedReader, name: str, columns: Sequence[str]) -> Published | Counts:
+    """The release a file says it is, or the counts in it if it says nothing."""
+    if _is_json(file):
+        text = file.read()
+        release, found = Release.from_json(text), json.loads(text)
+        return _some(release, _names(found.get("columns"), release), _labels(found.get("labels")), columns)
+    table = _table(file, name)
+    metadata = table.schema.metadata or {}
+    if _SAYS in metadata:
+        release, said_names = Release.from_arrow(table), json.loads(metadata.get(b"columns", b"null"))
+        return _some(release, _names(said_names, release), table.drop_columns(said_names or [_BARE]), columns)
+    tags = _tags(table)
+    if not tags:
+        return _counts(table, columns)
+    said = {(tag["epsilon"], tag["sensitivity"], tag["simulated"]) for tag in tags}
+    if len(said) > 1:
+        raise CommandError("the columns of a release must have one epsilon and sensitivity")
+    epsilon, sensitivity, simulated = said.pop()
+    try:
+        noise = DiscreteLaplace(float(epsilon), int(sensitivity))
+    except ValueError:
+        raise CommandError(
+            f"the release is damaged: its noise is epsilon {epsilon} at sensitivity {sensitivity}"
+        ) from None
+    counts = _counts(table, [tag[0] for tag in tags])
+    names = [tag["name"] for tag in tags]
+    return _some(Release(counts.values, noise, simulated is not None), names, counts.others, columns)
+
+
+def _names(found: Any, release: Release) -> list[str]:
+    """The names of the columns of a release: as many as it has, numbers if it does not say them."""
+    width = release.shape[1] if release.values.ndim == 2 else 1
+    if found is None:
+        return [_BARE] if width == 1 else [str(place) for place in range(width)]
+    if not isinstance(found, list) or len(found) != width or not all(isinstance(name, str) for name in found):
+        raise CommandError(f"the release is damaged: it must name its {width} columns, got {shown(found)}")
+    return found
+
+
+def _some(release: Release, names: list[str], labels: Any, wanted: Sequence[str]) -> Published:
+    """The columns asked for: part of a release is a release."""
+    if not wanted:
+        return Published(release, tuple(names), labels)
+    _check_names(names, wanted)
+    if release.values.ndim == 2:
+        release = release[:, [names.index(name) for name in wanted] if len(wanted) > 1 else names.index(wanted[0])]
+    return Published(release, tuple(wanted), labels)
+
+
+def _is_json(file: io.BufferedReader) -> bool:
+    return file.peek(64)[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def _table(file: io.BufferedReader, name: str) -> Any:
+    """All columns: of any type from Parquet, of text otherwise."""
+    kind = kind_of(file)
+    if kind not in (PARQUET, TEXT):
+        raise CommandError(f"this is a {kind}, not a table of counts")
+    if kind == PARQUET:
+        with parquet(file) as source:
+            return source.read()
+    header = csv_header(file)
+    bare = [_WHOLE.fullmatch(cell.strip()) for cell in header]
+    if not all(bare):
+        return csv_table(file, header)
+    if len(header) > 1 or name.lower().endswith(".csv"):
+        raise CommandError(
+            f"the first line, {','.join(header)!r}, is a count where a column name should be; "
+            "give a header, or bare numbers one a line in a .txt file or through -"
+        )
+    rest = csv_table(file, [_BARE])
+    return pa.concat_tables([pa.table({_BARE: [header[0]]}), rest])
+
+
+def _tags(table: Any) -> list[re.Match[str]]:
+    return [tag for name in table.column_names if (tag := _TAG.fullmatch(name))]
+
+
+def _counts(table: Any, columns: Sequence[str]) -> Counts:
+    """The counts in these columns, or in the only one with numbers."""
+    chosen = list(columns) or _columns_of_numbers(table)
+    _check_names(table.column_names, chosen)
+    if table.num_rows == 0:
+        raise CommandError("there are no counts in this file")
+    values = [_whole(table.column(name), name) for name in chosen]
+    return Counts(
+        values[0] if len(values) == 1 else np.stack(values, axis=1), tuple(chosen), table.drop_columns(chosen)
+    )
+
+
+def _columns_of_numbers(table: Any) -> list[str]:
+    names = table.column_names
+    found = names if len(names) == 1 else [name for name in names if is_numeric(table.column(name))]
+    if len(found) != 1:
+        raise CommandError(f"--column must say which columns hold the counts: {', '.join(map(repr, names))}")
+    return list(found)
+
+
+def is_numeric(column: Any) -> bool:
+    """Whether the first cell of a column that is not empty is a number."""
+    first: Any = next((cell.as_py() for cell in column if cell.is_valid), None)
+    try:
+        float(first)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(first, bool)
+
+
+def _check_names(names: Sequence[str], wanted: Sequence[str]) -> None:
+    for name in wanted:
+        if list(names).count(name) != 1 or list(wanted).count(name) != 1:
+            problem = "there is no column" if name not in names else "there is more than one column"
+            raise CommandError(f"{problem} {name!r} among {', '.join(map(repr, names))}")
+
+
+def _whole(column: Any, name: str) -> Numbers:
+    """The counts of a column; the first cell that is none is named with its row, from 1 and without the header."""
+    if pa.types.is_integer(column.type) and not column.null_count:
+        return whole_counts(column.to_numpy())
+    if pa.types.is_string(column.type) and not column.null_count:
+        column = pc.utf8_trim_whitespace(column)
+        if pc.all(pc.match_substring_regex(column, _SMALL), min_count=0).as_py():
+            return whole_counts(column.cast(pa.int64()).to_numpy())
+    return whole_counts([_count(cell, name, row) for row, cell in enumerate(column.to_pylist(), 1)])
+
+
+def _count(cell: Any, name: str, row: int) -> int:
+    if cell is not None and not isinstance(cell, bool) and (match := _WHOLE.fullmatch(str(cell))):
+        return int(match[1])
+    got = "an empty cell" if cell is None else shown(cell)
+    raise CommandError(f"count in row {row} of column {name!r} must be a whole number, got {got}")
+
+
+def _labels(found: Any) -> Any:
+    """The labels of a release in JSON; none is an empty table."""
+    if found is None:
+        return pa.table({})
+    if not isinstance(found, dict) or not all(isinstance(cells, list) for cells in found.values()):
+        raise CommandError("the release is damaged: its labels must be lists")
+    return pa.table({name: [str(cell) for cell in cells] for name, cells in found.items()})
+
+
+def _check_same(option: str, given: float | None, said: float) -> None:
+    if given is not None and given != said:
+        raise CommandError(f"{option} is {given:g}, but the file says {said:g}: leave it out")

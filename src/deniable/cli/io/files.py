@@ -1,0 +1,199 @@
+"""Files in and out: read once from the front, told apart by their first bytes, written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copyfileobj
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from deniable.cli.errors import STANDARD, CommandError
+from deniable.cli.terminal import progress
+from deniable.core.summary import MAGIC
+from deniable.heavy_hitters.collected import MAGIC as HITTERS_MAGIC
+
+PARQUET, SUMMARY, HITTERS, TEXT = "Parquet", "summary", "summary of heavy hitters", "text"
+BATCH = 2**17  # rows held at a time
+_BUFFER = 2**20
+_PARQUET_MAGIC = b"PAR1"
+_MAGIC_SIZE = max(len(_PARQUET_MAGIC), len(MAGIC), len(HITTERS_MAGIC))
+
+
+@contextmanager
+def reading(name: str) -> Iterator[io.BufferedReader]:
+    """Open a file or standard input, with a progress bar."""
+    with progress() as bar:
+        if name == STANDARD:
+            bar.add_task("standard input", total=None)
+            yield io.BufferedReader(_Beginning(cast(io.RawIOBase, sys.stdin.buffer)), _BUFFER)
+            return
+        with open(name, "rb", buffering=0) as raw:
+            counted = bar.wrap_file(cast(BinaryIO, raw), os.fstat(raw.fileno()).st_size, description=Path(name).name)
+            yield io.BufferedReader(_Beginning(cast(io.RawIOBase, counted)), _BUFFER)
+
+
+class _Beginning(io.RawIOBase):
+    """A stream whose first read brings enough bytes to tell kinds of file apart; a pipe may hand them out singly."""
+
+    def __init__(self, source: io.RawIOBase) -> None:
+        self._source = source
+        # of a buffered stream, as much as has come; without waiting for the buffer to be full
+        self._read_some: Callable[[Any], int | None] = getattr(source, "readinto1", source.readinto)
+        self._wanted = _MAGIC_SIZE
+
+    def readinto(self, buffer: Any) -> int:
+        view, count = memoryview(buffer), 0
+        while more := self._read_some(view[count:]):
+            count += more
+            if count >= min(self._wanted, len(view)):
+                break
+        self._wanted = 1
+        return count
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._source.seekable()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self._source.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._source.tell()
+
+
+def kind_of(file: io.BufferedReader) -> str:
+    """What the first bytes say the file is."""
+    start = file.peek(_MAGIC_SIZE)
+    known = {_PARQUET_MAGIC: PARQUET, MAGIC: SUMMARY, HITTERS_MAGIC: HITTERS}
+    return next((kind for magic, kind in known.items() if start.startswith(magic)), TEXT)
+
+
+@contextmanager
+def parquet(file: io.BufferedReader) -> Iterator[Any]:
+    """A Parquet file; one that cannot be read backwards (a pipe) is first copied to disk."""
+    if file.seekable():
+        yield pa.parquet.ParquetFile(file)
+        return
+    with tempfile.TemporaryFile() as spooled:
+        copyfileobj(file, spooled, _BUFFER)
+        yield pa.parquet.ParquetFile(spooled)
+
+
+def csv_header(file: io.BufferedReader) -> list[str]:
+    """The column names in the first line."""
+    line = file.readline(_BUFFER).decode("utf-8-sig")
+    if not line.strip():
+        raise CommandError("the file is empty: CSV starts with a line of column names")
+    if "\0" in line:
+        raise CommandError("this is neither CSV nor Parquet nor a summary: it has null bytes")
+    return next(csv.reader([line]))
+
+
+def csv_column(file: io.BufferedReader, header: list[str], name: str, kind: Any, *, blanks: bool) -> Iterator[Any]:
+    """One column of the CSV that follows its header, batch by batch; empty cells are null.
+
+    `blanks`: an empty line is an empty cell. In a file of one column there is no other way to write it.
+    """
+    if not file.peek(1):
+        return
+    reader = pa.csv.open_csv(
+        file,
+        pa.csv.ReadOptions(column_names=header, use_threads=False),  # without threads, errors name the row
+        pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=not (blanks and len(header) == 1)),
+        pa.csv.ConvertOptions(
+            include_columns=[name], column_types={name: kind}, null_values=[""], strings_can_be_null=True
+        ),
+    )
+    for batch in reader:
+        yield batch.column(0)
+
+
+def csv_table(file: io.BufferedReader, header: list[str]) -> Any:
+    """The CSV that follows its header, as a table of text; empty cells are null."""
+    schema = pa.schema([(name, pa.string()) for name in header])
+    if not file.peek(1):
+        return schema.empty_table()
+    table = pa.csv.read_csv(
+        file,
+        pa.csv.ReadOptions(autogenerate_column_names=True, use_threads=False),
+        pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(header) > 1),
+        pa.csv.ConvertOptions(
+            column_types={f"f{place}": pa.string() for place in range(len(header))},
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+    if table.num_columns != len(header):
+        raise CommandError(f"the first row has {table.num_columns} cells, but there are {len(header)} column names")
+    return table.rename_columns(header)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears under its name only when everything has been written."""
+    try:
+        with _destination(path) as file:
+            yield file
+            file.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        where = "standard output" if str(path) == STANDARD else path
+        raise CommandError(f"{where}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _destination(path: Path) -> Iterator[BinaryIO]:
+    if str(path) == STANDARD:
+        yield sys.stdout.buffer
+    elif path.exists() and not path.is_file():
+        with open(path, "wb") as file:  # a device or a pipe; for a folder this is the error
+            yield file
+    else:
+        with replacing(path) as partial, open(partial, "wb") as file:
+            yield file
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name beside this one, with its suffix, that takes its place at the end or is removed."""
+    final = Path(os.path.realpath(path))
+    if final.is_dir():
+        raise CommandError(f"{path}: is a folder, not a file")
+    try:
+        handle, name = tempfile.mkstemp(suffix=final.suffix, prefix=f".{final.stem}-", dir=final.parent)
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be written: {error.strerror}") from error
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        os.chmod(partial, _permissions(final))
+        os.replace(partial, final)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _permissions(final: Path) -> int:
+    """Those of the file replaced, or those any new file gets."""
+    if final.exists():
+        return stat.S_IMODE(final.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,63 @@
+"""The files of heavy hitters: specs, reports and summaries; and what was found, on the screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deniable.cli.errors import CommandError, about
+from deniable.core.estimate import SHOWN
+
+if TYPE_CHECKING:
+    from deniable.heavy_hitters import Findings, HeavyHitters, HitterSummary
+
+
+def protocol_of(path: Path) -> HeavyHitters:
+    """The protocol that a file describes."""
+    from deniable.heavy_hitters import HeavyHitters
+
+    with about(str(path)):
+        return HeavyHitters.from_json(path.read_bytes())
+
+
+def collected(names: list[str], protocol: HeavyHitters) -> HitterSummary:
+    """Everything in these files of reports and summaries, added together."""
+    from deniable.cli.io.files import BATCH, HITTERS, PARQUET, kind_of, parquet, reading
+    from deniable.heavy_hitters import HitterReports, HitterSummary
+
+    total = protocol.empty_summary()
+    for name in names:
+        with reading(name) as file, about(name):
+            kind = kind_of(file)
+            if kind == HITTERS:
+                total = total + HitterSummary.from_bytes(file.read())
+            elif kind == PARQUET:
+                with parquet(file) as source:
+                    metadata = source.schema_arrow.metadata
+                    total = total + protocol.summarize(HitterReports.from_arrow(source.schema_arrow.empty_table()))
+                    for batch in source.iter_batches(BATCH):
+                        own = HitterReports.from_arrow(batch.replace_schema_metadata(metadata))
+                        total = total + protocol.summarize(own)
+            else:
+                raise CommandError("these are neither reports nor a summary of heavy hitters")
+    return total
+
+
+def print_findings(found: Findings, level: float, top: int | None) -> None:
+    """The strings found, and what is promised about them, on the screen."""
+    from deniable.cli.io.estimates import rows_table
+    from deniable.cli.terminal import console
+    from deniable.heavy_hitters.findings import NOTE
+
+    rows = [row if row.whole else row._replace(label=f"{row.label}…") for row in found.top(top or SHOWN, level)]
+    out = console()
+    out.print(str(found).partition("\n")[0], style="bold")
+    if rows:
+        out.print(rows_table("", rows))
+    if len(found) > len(rows):
+        out.print(f"... and {len(found) - len(rows):,} more (--top, --json or -o)")
+    out.print(found.promise)
+    out.print(found.missed, markup=False)
+    out.print(f"low to high: {100 * level:g}% interval; {NOTE}", style="dim")
+    if found.simulated:
+        out.print("These reports are simulated: they were made with a seed.", style="yellow")

@@ -1,0 +1,135 @@
+"""Reports in files: Parquet in the layout of Reports.to_arrow, or CSV whose one header names the fingerprint.
+
+The CSV column is called `report@<fingerprint>`, or `simulated_report@<fingerprint>`, because a header is
+the one thing about a column that every CSV tool keeps.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from deniable.cli.errors import STANDARD, CommandError, about
+from deniable.cli.io.files import BATCH, PARQUET, SUMMARY, csv_column, csv_header, kind_of, parquet, reading, writing
+from deniable.core.errors import MalformedReport, shown
+from deniable.core.reports import COLUMN, Reports, read_metadata
+from deniable.core.summary import Summary
+from deniable.mechanisms.base.mechanism import Mechanism
+
+_HEADER = re.compile(f"(simulated_)?{COLUMN}@([0-9a-f]{{64}})")
+_FORMATS = (".parquet", ".csv")
+
+
+def check_format(path: Path) -> None:
+    """Refuse a name that does not say how reports are to be written."""
+    if str(path) != STANDARD and path.suffix.lower() not in _FORMATS:
+        raise CommandError(f"{path}: reports are written to {' or '.join(_FORMATS)} files, or to - as CSV")
+
+
+@contextmanager
+def writing_reports(path: Path, example: Reports) -> Iterator[Callable[[Reports], None]]:
+    """A function that writes batches of reports like the example, which itself is not written."""
+    layout = Reports.to_arrow if path.suffix.lower() == ".parquet" else _to_csv
+    with writing(path) as file, _writer(file, path, layout(example[:0]).schema, example) as writer:
+        yield lambda reports: writer.write_table(layout(reports))
+
+
+def _writer(file: BinaryIO, path: Path, schema: Any, example: Reports) -> Any:
+    if path.suffix.lower() == ".parquet":
+        return pa.parquet.ParquetWriter(file, schema, compression="zstd")
+    file.write(f"{'simulated_' if example.simulated else ''}{COLUMN}@{example.fingerprint}\n".encode())
+    options = pa.csv.WriteOptions(include_header=False, quoting_style="none")
+    return pa.csv.CSVWriter(file, schema, write_options=options)
+
+
+def _to_csv(reports: Reports) -> Any:
+    """One cell a report: its number, or its numbers with a space between them."""
+    if reports.data.ndim == 1:
+        return reports.to_arrow()
+    return pa.table({COLUMN: pa.array([" ".join(map(str, row)) for row in reports.data.tolist()], pa.string())})
+
+
+def _from_csv(column: Any, width: int) -> Any:
+    """The numbers in the cells of a column, `width` in each."""
+    rows = [cell.split(" ") for cell in column.to_pylist()]
+    for row in rows:
+        if len(row) != width or not all(re.fullmatch("[0-9]{1,20}", text) and int(text) < 2**64 for text in row):
+            raise MalformedReport(f"a report must be {width} numbers below 2^64, got {shown(' '.join(row))}")
+    return np.array(rows, object).astype(np.uint64).reshape(-1, width)
+
+
+def summary_of(names: list[str], mechanism: Mechanism) -> Summary:
+    """Everything in these files of reports and summaries, added together."""
+    total = mechanism.empty_summary()
+    for name in names:
+        with reading(name) as file, about(name):
+            for part in _parts(file, mechanism):
+                total = total + part
+    return total
+
+
+def fingerprint_of(name: str) -> str:
+    """The fingerprint a file of reports or a summary carries."""
+    with reading(name) as file, about(name):
+        kind = kind_of(file)
+        if kind == SUMMARY:
+            return Summary.from_bytes(file.read()).fingerprint
+        if kind == PARQUET:
+            with parquet(file) as source:
+                return read_metadata(source.schema_arrow.metadata)[0]
+        return _report_column(csv_header(file))[1]
+
+
+def _parts(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Summary]:
+    """Summaries of a file's batches. The first is of no reports: an empty file is checked and marked too."""
+    kind = kind_of(file)
+    if kind == SUMMARY:
+        summary = Summary.from_bytes(file.read())
+        if summary.n:
+            mechanism.check_summary(summary)
+        yield summary
+        return
+    row = 1
+    for reports in _parquet_batches(file) if kind == PARQUET else _csv_batches(file, mechanism):
+        try:
+            yield mechanism.summarize(reports)
+        except MalformedReport as error:
+            raise CommandError(f"among rows {row} to {row + len(reports) - 1}: {error}") from None
+        row += len(reports)
+
+
+def _parquet_batches(file: io.BufferedReader) -> Iterator[Reports]:
+    with parquet(file) as source:
+        yield Reports.from_arrow(source.schema_arrow.empty_table())
+        for batch in source.iter_batches(BATCH, columns=[COLUMN]):
+            yield Reports.from_arrow(batch.replace_schema_metadata(source.schema_arrow.metadata))
+
+
+def _csv_batches(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Reports]:
+    header = csv_header(file)
+    name, fingerprint, simulated = _report_column(header)
+    empty = mechanism.empty_payloads(0)
+    yield Reports(empty, fingerprint, simulated)
+    for column in csv_column(file, header, name, pa.uint64() if empty.ndim == 1 else pa.string(), blanks=False):
+        if column.null_count:
+            raise MalformedReport(f"column {name} has {column.null_count} empty cells")
+        data = column.to_numpy() if empty.ndim == 1 else _from_csv(column, empty.shape[1])
+        yield Reports(data, fingerprint, simulated)
+
+
+def _report_column(header: list[str]) -> tuple[str, str, bool]:
+    """The name of the column with reports, the fingerprint in it, and whether they are simulated."""
+    matches = [match for name in header if (match := _HEADER.fullmatch(name))]
+    if len(matches) != 1:
+        found = ", ".join(map(repr, header))
+        raise MalformedReport(f"one column must be called {COLUMN}@ and the fingerprint, got {found}")
+    return matches[0][0], matches[0][2], matches[0][1] is not None

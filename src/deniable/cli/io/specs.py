@@ -1,0 +1,94 @@
+"""What a spec promises and what it costs, for files and for the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deniable.mechanisms.base.mechanism import Mechanism
+
+USERS = tuple(10**power for power in range(4, 9))
+FREQUENCIES = (0.0, 0.1, 0.5)
+_LABELS_SHOWN = 8
+
+
+def spec_facts(mechanism: Mechanism) -> dict[str, Any]:
+    """All that a spec promises, as plain data, computed from the integers that run."""
+    from deniable.core.domain.open import Open
+
+    guarantee, domain = mechanism.guarantee(), mechanism.domain
+    closed = not isinstance(domain, Open)  # of an open one, errors and guesses depend on the candidates
+    return {
+        "mechanism": mechanism.name,
+        "version": mechanism.version,
+        "fingerprint": mechanism.fingerprint,
+        "values": mechanism.k if closed else None,
+        "domain": domain.to_dict(),
+        "parameters": dict(mechanism.spec.parameters),
+        "thresholds": {name: str(number) for name, number in mechanism.thresholds.items()},
+        "guarantee": {
+            "ratio": f"{guarantee.ratio.numerator}/{guarantee.ratio.denominator}",
+            "epsilon": guarantee.epsilon,
+            "slack": guarantee.slack,
+            "statement": str(guarantee),
+        },
+        "report_bits": mechanism.report_bits,
+        "reconstruction_rate": float(mechanism.reconstruction_rate()) if closed else None,
+        "methods": list(mechanism.methods),
+        "standard_errors": [
+            {"users": n, "frequency": f, "std_error": mechanism.variance(f, n) ** 0.5}
+            for n in USERS
+            for f in FREQUENCIES
+            if closed
+        ],
+    }
+
+
+def print_facts(facts: dict[str, Any]) -> None:
+    """The same on the screen."""
+    from rich.markup import escape
+
+    from deniable.cli.terminal import console, table
+
+    guarantee, domain, rate = facts["guarantee"], facts["domain"], facts["reconstruction_rate"]
+    guess = ""
+    if rate is not None:
+        guess = f"; the best guess of the value from it is right in {rate:.4%} of cases"
+        guess += f" (without it: {1 / facts['values']:.4%})"
+    lines = {
+        "mechanism": f"{facts['mechanism']}, version {facts['version']}",
+        "fingerprint": facts["fingerprint"],
+        "domain": _described(domain) if rate is None else f"{facts['values']:,} values: {_described(domain)}",
+        "parameters": ", ".join(f"{name} {value}" for name, value in facts["parameters"].items()),
+        "thresholds": ", ".join(f"{name} {number}" for name, number in facts["thresholds"].items()),
+        "guarantee": guarantee["statement"],
+        "a report": f"{facts['report_bits']} bits{guess}",
+        "methods": ", ".join(facts["methods"]),
+    }
+    out = console()
+    grid = table("", "", "", left=2)
+    grid.show_header = False
+    for name, text in lines.items():
+        grid.add_row(f"[bold]{name}[/]", escape(text))
+    out.print(grid)
+    if not facts["standard_errors"]:
+        return
+    errors = table(
+        "Standard error among the users who reported", "users", *(f"value with {f:.0%}" for f in FREQUENCIES), left=0
+    )
+    found = {(entry["users"], entry["frequency"]): entry["std_error"] for entry in facts["standard_errors"]}
+    for n in USERS:
+        errors.add_row(f"{n:,}", *(f"{found[n, f]:.4%}" for f in FREQUENCIES))
+    out.print(errors)
+
+
+def _described(domain: dict[str, Any]) -> str:
+    if "labels" in domain:
+        listed = [str(label) for label in domain["labels"]]
+        more = [f"... {len(listed) - _LABELS_SHOWN:,} more"] if len(listed) > _LABELS_SHOWN else []
+        listed = listed[:_LABELS_SHOWN] + more
+    elif domain["kind"] == "open":
+        listed = [f"any string of up to {domain['max_bytes']:,} bytes"]
+    else:
+        listed = [f"whole numbers {domain['low']} to {domain['high']}"]
+    return ", ".join([*listed, *(domain[extra] for extra in ("other", "no_answer") if extra in domain)])

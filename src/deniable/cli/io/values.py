@@ -1,0 +1,139 @@
+"""Values from a file, batch by batch, as indices of a domain."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deniable.cli.errors import STANDARD, CommandError, about
+from deniable.cli.io.files import BATCH, PARQUET, SUMMARY, TEXT, csv_column, csv_header, kind_of, parquet, reading
+from deniable.cli.terminal import note
+from deniable.core.arrays import Indices
+from deniable.core.domain import Domain
+from deniable.core.domain.columns import entries, read
+from deniable.core.domain.open import Open
+from deniable.core.errors import ValueOutsideDomain, shown
+
+T = TypeVar("T")
+
+_WHOLE = "^-?[0-9]{1,18}$"  # what surely fits 64 bits
+_WHOLE_AS_FLOAT = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")  # "3.0": pandas writes whole numbers with gaps so
+
+
+def index_batches(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Indices]:
+    """The indices of all values in a file; an error names the file, the row (from 1, without header) and the value."""
+
+    def indices(batch: Any) -> Indices:
+        return domain.indices(_numbers(batch) if _is_numeric(domain) and _is_text(batch) else batch)
+
+    return converted_batches(file, name, column, domain, indices)
+
+
+def converted_batches(
+    file: io.BufferedReader, name: str, column: str | None, domain: Domain, convert: Callable[[Any], T]
+) -> Iterator[T]:
+    """What becomes of the values in a file, batch by batch; an error names the file, the row and the value."""
+    row = 1
+    with about(name):
+        for batch in _columns(file, name, column, domain):
+            try:
+                yield convert(batch)
+            except ValueOutsideDomain as error:
+                place = row + (error.position or 0)
+                raise CommandError(f"value in row {place} must {error.rule}, got {shown(error.value)}") from None
+            row += len(batch)
+
+
+def read_candidates(name: str, column: str | None) -> list[Any]:
+    """The strings to look for, each once: a column of a .csv or Parquet file, or one a line; blank ones are skipped."""
+    with reading(name) as file, about(name):
+        lines = kind_of(file) == TEXT and not name.lower().endswith(".csv")
+        if lines and column is not None:
+            raise CommandError("--column is for .csv and .parquet files; this one is read line by line")
+        batches = _lines(file) if lines else _columns(file, name, column, Domain.open())
+        found = [text for batch in batches for text in entries(batch) if text is not None and text != ""]
+        distinct = list(dict.fromkeys(found))
+        if not distinct:
+            raise CommandError("there are no candidates in this file")
+    if len(distinct) < len(found):
+        note(f"warning: {len(found) - len(distinct):,} candidates were there before and are dropped")
+    return distinct
+
+
+def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Any]:
+    """Columns: of any type from Parquet, of text otherwise."""
+    kind = kind_of(file)
+    if kind == PARQUET:
+        with parquet(file) as source:
+            chosen = _choose(source.schema_arrow.names, column)
+            for batch in source.iter_batches(BATCH, columns=[chosen]):
+                yield read(batch.column(0))
+    elif kind == SUMMARY:
+        raise CommandError("this is a summary, not a list of values")
+    elif name == STANDARD and column is None:
+        yield from _lines(file)
+    else:
+        header = csv_header(file)
+        chosen = _choose(header, column)
+        if column is None and _is_value(chosen, domain):
+            raise CommandError(
+                f"the first line, {chosen!r}, is a value where a column name should be; "
+                f"say --column {chosen} if it is one, or pipe a file without header to -"
+            )
+        yield from csv_column(file, header, chosen, pa.string(), blanks=True)
+
+
+def _lines(file: io.BufferedReader) -> Iterator[Any]:
+    """One value a line, taken as it stands after any byte-order mark; an empty line is a missing value."""
+    text = io.TextIOWrapper(file, "utf-8-sig")
+    while lines := text.readlines(8 * BATCH):
+        yield pa.array([line.rstrip("\n") or None for line in lines], pa.string())
+
+
+def _choose(names: list[str], wanted: str | None) -> str:
+    if wanted is None and len(names) == 1:
+        return names[0]
+    listed = ", ".join(map(repr, names))
+    if wanted is None:
+        raise CommandError(f"--column must say which column holds the values: {listed}")
+    if names.count(wanted) != 1:
+        problem = "there is no column" if wanted not in names else "there is more than one column"
+        raise CommandError(f"{problem} {wanted!r} among {listed}")
+    return wanted
+
+
+def _is_numeric(domain: Domain) -> bool:
+    return not isinstance(domain, Open) and isinstance(domain.label(0), int)
+
+
+def _is_text(column: Any) -> bool:
+    kind = getattr(column, "type", None)  # a NumPy array has none
+    return kind in (pa.string(), pa.large_string())
+
+
+def _is_value(text: str, domain: Domain) -> bool:
+    """Whether the text stands for a listed value, so that it can hardly be a column name."""
+    if isinstance(domain, Open):
+        return False
+    value = _number(text) if _is_numeric(domain) else text
+    try:
+        return domain.index(value) < domain.listed
+    except ValueOutsideDomain:
+        return False
+
+
+def _numbers(column: Any) -> Any:
+    """Text as whole numbers; what is none stays text, for the domain to place or to refuse."""
+    if pc.all(pc.match_substring_regex(column, _WHOLE), min_count=0).as_py():
+        return column.cast(pa.int64())
+    return [None if text is None else _number(text) for text in column.to_pylist()]
+
+
+def _number(text: str) -> int | str:
+    match = _WHOLE_AS_FLOAT.fullmatch(text)
+    return int(match[1]) if match else text

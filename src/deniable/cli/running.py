@@ -1,0 +1,71 @@
+"""Running a command: its exit code, and what becomes of its errors, warnings and interruptions."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import TextIO
+
+import typer
+
+from deniable.cli.errors import one_line
+
+BROKEN_PIPE, WRONG, INTERRUPTED = 1, 2, 130
+
+
+def run_program(app: typer.Typer, name: str, arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0, 2 for any error, 130 when interrupted.
+
+    An error is one line on stderr. A reader that went away (`| head`) is no error, but ends the command.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _run(app, name, given or ["--help"])
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a full disk shows here, not after the last line of main
+        return code
+    except BrokenPipeError:
+        _abandon(sys.stdout)
+        return BROKEN_PIPE
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain(name, "interrupted", INTERRUPTED)
+    except Exception as error:
+        if os.environ.get("DENIABLE_TRACEBACK"):
+            raise
+        if isinstance(error, OSError):
+            _abandon(sys.stdout)
+        return _complain(name, one_line(error), WRONG)
+
+
+def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
+    command = typer.main.get_command(app)
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            # not command(): it would end the process and word the errors itself
+            with command.make_context(name, arguments) as context:
+                command.invoke(context)
+        except typer.Exit as finished:
+            return finished.exit_code
+    return 0
+
+
+def _complain(name: str, message: str, code: int) -> int:
+    typer.echo(f"{name}: error: {message}", err=True)
+    return code
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    typer.echo(f"deniable: warning: {message}", err=True)
+
+
+def _abandon(stream: TextIO | None) -> None:
+    """Keep the interpreter from writing the rest, and complaining again, when it ends."""
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())  # type: ignore[union-attr]

@@ -1,0 +1,1 @@
+"""The plain data of every layer: no compiler, no statistics library, no I/O."""

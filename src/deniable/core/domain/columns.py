@@ -1,0 +1,112 @@
+"""Reading a batch of values from whatever holds it: a sequence, NumPy, pandas, polars or Arrow.
+
+A batch is read once, into a column: an Arrow array of strings, whole numbers or floats, or a NumPy
+array of one dimension. Whatever else Arrow can hold becomes plain Python objects, so that a value
+is found, or not found, no matter which container it came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from deniable.core.arrays import Numbers
+from deniable.core.errors import InvalidArgument
+
+Column = Any  # a NumPy array or an Arrow array; pyarrow is not imported for its name
+
+_CAN_BE_NAN = (float, np.floating, np.datetime64, np.timedelta64)
+_MARKERS = ("NAType", "NaTType", "MaskedConstant")
+
+
+def is_missing(value: object) -> bool:
+    """None, NaN, and the missing markers of pandas and NumPy."""
+    return value is None or (isinstance(value, _CAN_BE_NAN) and value != value) or type(value).__name__ in _MARKERS
+
+
+def read(values: Any) -> Column:
+    """A batch as a column that can be searched and indexed, read once: a generator is used up."""
+    if not is_arrow(values):
+        return one_dimensional(values)
+    if hasattr(values, "columns"):
+        raise InvalidArgument("values", "be a one-dimensional batch", f"a {type(values).__name__}")
+    # pandas columns of objects may mix types, which Arrow would make one
+    column = None if str(getattr(values, "dtype", "")) == "object" else _flat_arrow(values)
+    return one_dimensional(entries(values)) if column is None else column
+
+
+def is_arrow(values: Any) -> bool:
+    """Whether the batch offers itself as an Arrow column."""
+    return hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")
+
+
+def entries(column: Any) -> list[Any]:
+    """The values of a column as Python objects."""
+    try:
+        if hasattr(column, "to_pylist"):
+            return list(column.to_pylist())
+        return list(column.tolist() if isinstance(column, np.ndarray) else column)
+    except (ValueError, OverflowError, NotImplementedError):  # such as dates that Python does not have
+        kind = getattr(column, "type", type(column).__name__)
+        raise InvalidArgument("values", "be text or numbers", str(kind)) from None
+
+
+def one_dimensional(values: Any) -> Numbers:
+    """A NumPy array of one dimension; Python lists keep their objects unless all are ints."""
+    if not isinstance(values, np.ndarray):
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise InvalidArgument("values", "be a one-dimensional batch", values)
+        column = list(values)
+        if all(type(value) is int and abs(value) < 2**63 for value in column):
+            return np.array(column, np.int64)
+        return _objects(column)
+    if values.ndim != 1:
+        raise InvalidArgument("values", "be a one-dimensional batch", f"{values.ndim} dimensions")
+    if type(values) is not np.ndarray and isinstance(values, np.ma.MaskedArray):
+        array = _objects(values.data)
+        array[np.ma.getmaskarray(values)] = None
+        return array
+    return _objects(values) if values.dtype.kind in "mM" else values  # tolist would make times numbers
+
+
+def item(column: Column, position: int) -> object:
+    """One entry of a column, for an error message."""
+    return plain(column[position])
+
+
+def plain(value: Any) -> Any:
+    """The Python object that a scalar of NumPy or Arrow stands for; any other object is itself."""
+    if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
+        return value.item()
+    if not hasattr(value, "as_py"):
+        return value
+    try:
+        return value.as_py()
+    except ValueError:  # such as text that is not UTF-8
+        return value
+
+
+def _objects(values: Any) -> Numbers:
+    # not array[:] = values, which looks into lists of lists
+    return np.fromiter(values, object, len(values))
+
+
+def _flat_arrow(values: Any) -> Any | None:
+    """One contiguous Arrow array of strings, whole numbers or floats; None if it is of another type."""
+    import pyarrow as pa
+    import pyarrow.types as kinds
+
+    try:
+        column = values if isinstance(values, (pa.Array, pa.ChunkedArray)) else pa.chunked_array(values)
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        if kinds.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if kinds.is_string_view(column.type):
+            column = column.cast(pa.large_string())
+    except pa.ArrowException:  # such as columns of mixed types
+        return None
+    tests = (kinds.is_string, kinds.is_large_string, kinds.is_integer, kinds.is_floating)
+    return column if isinstance(column, pa.Array) and any(test(column.type) for test in tests) else None

@@ -1,0 +1,153 @@
+"""The two kinds of domain: listed categories, and whole numbers of a range."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.core.arrays import Indices, Numbers
+from deniable.core.domain import MISSING, OUTSIDE, Domain, Label, check_text
+from deniable.core.domain.columns import Column, entries
+from deniable.core.errors import InvalidArgument
+from deniable.core.validate import whole
+
+LARGEST = 2**53 - 1  # the largest whole number that canonical JSON (RFC 8785) can write
+
+
+@dataclass(frozen=True)
+class Categories(Domain):
+    """Listed categories: all strings or all whole numbers."""
+
+    kind: ClassVar[str] = "categories"
+    labels: tuple[Label, ...]
+
+    def __post_init__(self) -> None:
+        kinds = {type(label) for label in self.labels}
+        if not (kinds <= {str} or kinds <= {int}):
+            found = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise InvalidArgument("labels", "be all strings or all whole numbers", found)
+        for label in self.labels:
+            if isinstance(label, str):
+                check_text("labels", label)
+            else:
+                whole(-LARGEST, LARGEST, labels=label)
+        super().__post_init__()
+        if len(self._table) < self.k:
+            everything = self.all_labels()
+            twice = next(label for place, label in enumerate(everything) if self._table[label] != place)
+            raise InvalidArgument("labels", "be distinct", twice)
+
+    @cached_property
+    def _table(self) -> dict[Label, int]:
+        return {label: index for index, label in enumerate((*self.labels, *self.extras))}
+
+    @property
+    def listed(self) -> int:
+        return len(self.labels)
+
+    def _listed_members(self) -> dict[str, Any]:
+        return {"labels": list(self.labels)}
+
+    def _listed_label(self, index: int) -> Label:
+        return self.labels[index]
+
+    def _rule(self) -> str:
+        return f"be one of the {self.listed} labels"
+
+    def _find(self, value: object) -> int:
+        # 1.0 and True would be found as 1, and a span of time is an integer to NumPy
+        if isinstance(value, (str, int, np.integer)) and not isinstance(value, (bool, np.timedelta64)):
+            return self._table.get(value, OUTSIDE)  # type: ignore[arg-type]
+        return OUTSIDE
+
+    def _find_in_array(self, array: Numbers) -> Indices:
+        return self._find_each(entries(array))
+
+    def _find_in_arrow(self, column: Column) -> Indices:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_floating(column.type):
+            return self._find_each(entries(column))
+        # strings are searched among strings only, whole numbers among whole numbers
+        kind, arrow_kind = (int, pa.int64()) if pa.types.is_integer(column.type) else (str, column.type)
+        try:
+            column = column.cast(arrow_kind)
+        except pa.ArrowInvalid:  # unsigned numbers from 2^63
+            return self._find_each(entries(column))
+        known = {label: place for label, place in self._table.items() if isinstance(label, kind)}
+        found = pc.fill_null(pc.index_in(column, pa.array(list(known), arrow_kind)), len(known))
+        places: Indices = np.array([*known.values(), OUTSIDE], np.int64)[found.to_numpy()]
+        return places
+
+
+@dataclass(frozen=True)
+class Integers(Domain):
+    """The whole numbers from low to high, both included."""
+
+    kind: ClassVar[str] = "integers"
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        # what `whole` returns: a NumPy integer is stored as an int
+        object.__setattr__(self, "low", whole(-LARGEST, LARGEST, low=self.low))
+        object.__setattr__(self, "high", whole(-LARGEST, LARGEST, high=self.high))
+        if self.high < self.low:
+            raise InvalidArgument("high", f"be at least low ({self.low})", self.high)
+        super().__post_init__()
+
+    @property
+    def listed(self) -> int:
+        return self.high - self.low + 1
+
+    def _listed_members(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high}
+
+    def _listed_label(self, index: int) -> Label:
+        return self.low + index
+
+    def _rule(self) -> str:
+        return f"be a whole number from {self.low} to {self.high}"
+
+    def _find(self, value: object) -> int:
+        if isinstance(value, str) and value in self.extras:
+            return self.listed + self.extras.index(value)
+        if isinstance(value, (float, np.floating)) and value.is_integer():
+            value = int(value)
+        if isinstance(value, (bool, np.bool_)):
+            return OUTSIDE
+        try:
+            number = operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            return OUTSIDE
+        return number - self.low if self.low <= number <= self.high else OUTSIDE
+
+    def _find_in_array(self, array: Numbers) -> Indices:
+        if array.dtype.kind == "f":
+            return self._find_in_floats(array)
+        if array.dtype.kind not in "iu":
+            return self._find_each(entries(array))
+        found = array.astype(np.int64, copy=False)
+        if array.size and (array.min() < self.low or array.max() > self.high):
+            # compared before the cast, which wraps around beyond 2^63
+            return np.where((array >= self.low) & (array <= self.high), found - self.low, OUTSIDE)
+        return found - self.low if self.low else found
+
+    def _find_in_floats(self, array: Numbers) -> Indices:
+        # at least double precision, where the limits are exact
+        array = array.astype(np.promote_types(array.dtype, np.float64), copy=False)
+        inside = (array >= self.low) & (array <= self.high) & (array == np.floor(array))
+        found = np.where(inside, array, self.low).astype(np.int64) - self.low
+        return np.where(inside, found, np.where(np.isnan(array), MISSING, OUTSIDE))
+
+    def _find_in_arrow(self, column: Column) -> Indices:
+        import pyarrow as pa
+
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            return self._find_each(entries(column))
+        return self._find_in_array(column.to_numpy(zero_copy_only=False))

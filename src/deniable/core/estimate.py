@@ -1,0 +1,184 @@
+"""The answer: frequencies with standard errors, intervals, and the name of the method that made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Integers, Mask
+from deniable.core.domain import Domain, Label
+from deniable.core.errors import MissingExtra
+from deniable.core.validate import strictly_between, whole
+
+LEVEL = 0.95
+SHOWN = 20  # rows in a printed table
+RATE = 0.05  # share of false ones among the values called present
+
+
+class IntervalRule(Protocol):
+    """What an estimate asks about its errors."""
+
+    def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval: ...
+
+    def present(self, rate: float, control: str) -> Mask: ...
+
+
+class Interval(NamedTuple):
+    """Lower and upper ends, one pair per value."""
+
+    low: Floats
+    high: Floats
+
+
+class Row(NamedTuple):
+    """One value's answer."""
+
+    label: Label
+    frequency: float
+    std_error: float
+    low: float
+    high: float
+    users: float
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Estimated frequencies of all values of a domain.
+
+    `target` says what the error bars are about: "users", the frequencies among those who reported, or
+    "population", the distribution they were drawn from. `std_error` is the standard error of the
+    unbiased estimate, evaluated at these frequencies moved into [0, 1]; constrained methods vary less and
+    are biased.
+    """
+
+    domain: Domain
+    frequencies: Floats
+    std_error: Floats
+    n: int
+    method: str
+    target: str
+    unbiased: bool
+    interval_rule: IntervalRule = field(repr=False)
+    interval_note: str
+    fingerprint: str
+    simulated: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> Floats:
+        """Estimated number of reporting users with each value: n times the frequency."""
+        return self.frequencies * self.n
+
+    def interval(self, level: float = LEVEL, *, simultaneous: bool = False, exact: bool | None = None) -> Interval:
+        """Confidence intervals at this level, per value or for all values at once.
+
+        `exact` uses binomial tails instead of the score test; it is the default for simultaneous
+        intervals, where a normal approximation fails.
+        """
+        level = strictly_between(0, 1, level=level)
+        return self.interval_rule(level, simultaneous, exact)
+
+    def rows(self, level: float = LEVEL, *, simultaneous: bool = False, places: Any = None) -> list[Row]:
+        """The answers of the values at these places (all by default), in that order."""
+        low, high = self.interval(level, simultaneous=simultaneous)
+        chosen = range(len(self.frequencies)) if places is None else places
+        users = self.counts
+        return [
+            Row(
+                self.domain.label(int(i)),
+                float(self.frequencies[i]),
+                float(self.std_error[i]),
+                float(low[i]),
+                float(high[i]),
+                float(users[i]),
+            )
+            for i in chosen
+        ]
+
+    def top(self, count: int = 10, level: float = LEVEL, *, simultaneous: bool = False) -> list[Row]:
+        """The most frequent values, most frequent first."""
+        return self.rows(level, simultaneous=simultaneous, places=self._largest(whole(1, count=count)))
+
+    def present(
+        self, rate: float = RATE, level: float = LEVEL, *, control: str = "discoveries", simultaneous: bool = False
+    ) -> list[Row]:
+        """The values that are really there, most frequent first: each is tested against frequency 0.
+
+        With the control "discoveries" a share of at most `rate` of them is absent, on average (Benjamini and Hochberg
+        1995, for estimates that are independent or positively dependent); with "family" the chance that any of them
+        is absent is at most `rate` (Holm 1979).
+        """
+        there = np.flatnonzero(self.interval_rule.present(rate, control))
+        order = there[np.lexsort((there, -self.frequencies[there]))]
+        return self.rows(level, simultaneous=simultaneous, places=order)
+
+    def to_arrow(self, level: float = LEVEL, *, simultaneous: bool = False) -> Any:
+        """An Arrow table: label, frequency, std_error, low, high, users."""
+        import pyarrow as pa
+
+        low, high = self.interval(level, simultaneous=simultaneous)
+        labels = self.domain.all_labels()
+        if self.domain.extras:
+            labels = [str(label) for label in labels]
+        columns = [labels, self.frequencies, self.std_error, low, high, self.counts]
+        metadata = {"method": self.method, "target": self.target, "n": str(self.n), "level": repr(level)}
+        table = pa.table(dict(zip(Row._fields, columns, strict=True)))
+        return table.replace_schema_metadata({f"deniable.{name}": text for name, text in metadata.items()})
+
+    def to_pandas(self, level: float = LEVEL, *, simultaneous: bool = False) -> Any:
+        """A pandas data frame indexed by label."""
+        try:
+            import pandas  # noqa: F401, ICN001
+        except ImportError:
+            raise MissingExtra("to_pandas", "pandas") from None
+        return self.to_arrow(level, simultaneous=simultaneous).to_pandas().set_index("label")
+
+    def plot(self, path: str | Path | None = None, *, top: int = 30, level: float = LEVEL, **options: Any) -> Any:
+        """Draw the most frequent values with their intervals.
+
+        Returns matplotlib axes; with a path, also writes a picture (.png, .svg, .pdf) or, for .html, an
+        interactive page that needs nothing from the network.
+        """
+        from deniable.plots.estimates import draw_estimate
+
+        return draw_estimate(self, path, top=top, level=level, **options)
+
+    def __str__(self) -> str:
+        return "\n".join([self._title(), *self._text_rows()])
+
+    def __rich__(self) -> Any:
+        from rich.markup import escape
+        from rich.table import Table
+
+        table = Table(title=self._title(), title_justify="left")
+        table.add_column("value")
+        for heading in ("frequency", "std. error", f"{LEVEL:.0%} interval"):
+            table.add_column(heading, justify="right")
+        for row in self.top(SHOWN):
+            interval = f"{row.low:.4%} .. {row.high:.4%}"
+            table.add_row(escape(str(row.label)), f"{row.frequency:.4%}", f"{row.std_error:.4%}", interval)
+        return table
+
+    def _title(self) -> str:
+        kind = "unbiased" if self.unbiased else "constrained, biased"
+        simulated = ", simulated" if self.simulated else ""
+        return f"{self.method} ({kind}) from {self.n:,} reports, errors about the {self.target}{simulated}"
+
+    def _text_rows(self) -> list[str]:
+        rows = self.top(SHOWN)
+        width = max(5, *(len(str(row.label)) for row in rows))
+        lines = [f"{'value':<{width}} {'frequency':>11} {'std. error':>11}   {LEVEL:.0%} interval"]
+        for row in rows:
+            numbers = f"{row.frequency:11.4%} {row.std_error:11.4%}   {row.low:.4%} .. {row.high:.4%}"
+            lines.append(f"{row.label!s:<{width}} {numbers}")
+        left = len(self.frequencies) - len(rows)
+        return [*lines, f"... and {left:,} more"] if left else lines
+
+    def _largest(self, count: int) -> Integers:
+        count = min(count, len(self.frequencies))
+        found = np.argpartition(-self.frequencies, count - 1)[:count]
+        return found[np.lexsort((found, -self.frequencies[found]))]

@@ -1,0 +1,146 @@
+"""What leaves the devices: a frozen batch of reports, and one report.
+
+Arrow layout 1 (stable; files, DuckDB and Spark read it): one column `report`, either a plain unsigned
+integer per report or a fixed-size list of them, and in the schema's metadata `deniable.layout`,
+`deniable.fingerprint` and `deniable.simulated` ("true" or "false").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from deniable.core.arrays import Payloads
+from deniable.core.errors import FingerprintMismatch, MalformedReport, UnsupportedVersion
+
+LAYOUT = 1
+COLUMN = "report"
+_METADATA_LAYOUT = b"deniable.layout"
+_METADATA_FINGERPRINT = b"deniable.fingerprint"
+_METADATA_SIMULATED = b"deniable.simulated"
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report: what a single device sends."""
+
+    payload: int | tuple[int, ...]
+    fingerprint: str
+    simulated: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """A frozen batch of reports of one spec.
+
+    `simulated` marks seeded randomness: such reports protect nobody and are refused by `encode`.
+    """
+
+    data: Payloads
+    fingerprint: str
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.data, np.ndarray):
+            raise MalformedReport(f"a batch of reports must be a NumPy array, got {type(self.data).__name__}")
+        view = self.data.view()
+        view.setflags(write=False)
+        object.__setattr__(self, "data", view)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @overload
+    def __getitem__(self, place: int) -> Report: ...
+    @overload
+    def __getitem__(self, place: slice) -> Reports: ...
+    def __getitem__(self, place: int | slice) -> Report | Reports:
+        if isinstance(place, slice):
+            return Reports(self.data[place], self.fingerprint, self.simulated)
+        entry = self.data[place]
+        payload = tuple(entry.tolist()) if self.data.ndim > 1 else int(entry)
+        return Report(payload, self.fingerprint, self.simulated)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reports):
+            return NotImplemented
+        same_kind = (self.fingerprint, self.simulated) == (other.fingerprint, other.simulated)
+        return same_kind and np.array_equal(self.data, other.data)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @staticmethod
+    def concatenate(batches: Iterable[Reports]) -> Reports:
+        """One batch of several, in order; all must share a fingerprint."""
+        parts = list(batches)
+        if not parts:
+            raise MalformedReport("there are no batches to concatenate")
+        for part in parts:
+            if part.fingerprint != parts[0].fingerprint:
+                raise FingerprintMismatch("a batch of reports", parts[0].fingerprint, part.fingerprint)
+        data = np.concatenate([part.data for part in parts])
+        return Reports(data, parts[0].fingerprint, any(part.simulated for part in parts))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Reports, (self.data, self.fingerprint, self.simulated)  # frozen again when unpickled
+
+    def __add__(self, other: Reports) -> Reports:
+        if not isinstance(other, Reports):
+            return NotImplemented
+        return Reports.concatenate([self, other])
+
+    def to_arrow(self) -> Any:
+        """The batch as an Arrow table in the stable layout."""
+        import pyarrow as pa
+
+        column = pa.array(self.data.reshape(-1))
+        if self.data.ndim > 1:
+            column = pa.FixedSizeListArray.from_arrays(column, self.data.shape[1])
+        field = pa.field(COLUMN, column.type, nullable=False)
+        return pa.Table.from_arrays([column], schema=pa.schema([field], metadata=self._metadata()))
+
+    @staticmethod
+    def from_arrow(table: Any) -> Reports:
+        """The batch in an Arrow table or record batch; the layout is checked."""
+        import pyarrow as pa
+
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        if not isinstance(table, pa.Table):
+            raise MalformedReport(f"reports are read from an Arrow table, got {type(table).__name__}")
+        fingerprint, simulated = read_metadata(table.schema.metadata)
+        if COLUMN not in table.column_names:
+            raise MalformedReport(f"table has no column {COLUMN!r}, only {', '.join(table.column_names)}")
+        column = table.column(COLUMN)
+        if column.null_count:
+            raise MalformedReport(f"column {COLUMN!r} holds {column.null_count} nulls")
+        width = column.type.list_size if pa.types.is_fixed_size_list(column.type) else None
+        flat = column.combine_chunks()
+        flat = pa.concat_arrays(flat.chunks) if isinstance(flat, pa.ChunkedArray) else flat
+        flat = flat.flatten() if width else flat
+        if not pa.types.is_unsigned_integer(flat.type):
+            raise MalformedReport(f"column {COLUMN!r} must hold unsigned integers, got {column.type}")
+        data = flat.to_numpy()
+        return Reports(data.reshape(-1, width) if width else data, fingerprint, simulated)
+
+    def _metadata(self) -> dict[bytes, bytes]:
+        return {
+            _METADATA_LAYOUT: str(LAYOUT).encode(),
+            _METADATA_FINGERPRINT: self.fingerprint.encode(),
+            _METADATA_SIMULATED: b"true" if self.simulated else b"false",
+        }
+
+
+def read_metadata(metadata: dict[bytes, bytes] | None) -> tuple[str, bool]:
+    """The fingerprint and the simulated flag in an Arrow schema's metadata."""
+    found = metadata or {}
+    layout = found.get(_METADATA_LAYOUT, b"").decode(errors="replace")
+    if not re.fullmatch("[1-9][0-9]{0,5}", layout) or _METADATA_FINGERPRINT not in found:
+        raise MalformedReport("table is not in the layout of reports: its metadata names no fingerprint")
+    if int(layout) > LAYOUT:
+        raise UnsupportedVersion("layout of reports", layout, LAYOUT)
+    return found[_METADATA_FINGERPRINT].decode(errors="replace"), found.get(_METADATA_SIMULATED) != b"false"

@@ -1,0 +1,143 @@
+"""The one document client and server share: domain, mechanism, parameters, integer thresholds, version.
+
+Written as canonical JSON (RFC 8785); its SHA-256 is the fingerprint that ties reports and summaries
+to it. Rules of evolution:
+
+- A mechanism's name and version never change meaning. A new rule for thresholds or for the use of
+  random words is a new version of that mechanism; old versions stay in the registry and are read for ever.
+- `FORMAT` counts layouts of this document. A reader refuses a newer format than its own.
+- A member added later is optional, and is left out when it has its default: old fingerprints stay valid.
+- Thresholds are decimal strings, since they may exceed 2^53.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from deniable.core.domain import Domain
+from deniable.core.errors import SpecError, UnsupportedVersion, shown
+from deniable.core.frozen import Frozen
+
+FORMAT = 1
+_MEMBERS = {"deniable", "domain", "mechanism", "parameters", "thresholds", "version"}
+
+
+@dataclass(frozen=True, eq=False)
+class Spec:
+    """What client and server agree on. Two specs are equal when their fingerprints are.
+
+    >>> import deniable as dn
+    >>> spec = dn.mechanism("grr", labels=["yes", "no"], epsilon=1.0).spec
+    >>> dn.Spec.from_json(spec.to_json()) == spec
+    True
+    """
+
+    mechanism: str
+    version: int
+    domain: Domain
+    parameters: Mapping[str, float | int | str]
+    thresholds: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        for name in ("parameters", "thresholds"):
+            object.__setattr__(self, name, Frozen(getattr(self, name)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain data."""
+        return {
+            "deniable": FORMAT,
+            "mechanism": self.mechanism,
+            "version": self.version,
+            "domain": self.domain.to_dict(),
+            "parameters": dict(self.parameters),
+            "thresholds": {name: str(number) for name, number in self.thresholds.items()},
+        }
+
+    def to_json(self) -> str:
+        """Canonical JSON: the same bytes in every language."""
+        import rfc8785
+
+        try:
+            return rfc8785.dumps(self.to_dict()).decode()
+        except rfc8785.CanonicalizationError as error:
+            raise SpecError(f"spec holds what canonical JSON cannot write: {error}") from None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spec) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Spec:
+        """Read a spec; spacing and order are free, everything else is checked."""
+        if not isinstance(text, (str, bytes, bytearray)):
+            raise SpecError(f"spec must be JSON text, got {shown(text)}")
+        try:
+            document = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constants)
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, SpecError):
+                raise
+            raise SpecError(f"spec is not JSON: {error}") from None
+        return Spec.from_dict(document)
+
+    @staticmethod
+    def from_dict(document: object) -> Spec:
+        """Read a spec from plain data."""
+        if not isinstance(document, dict):
+            raise SpecError(f"spec must be a JSON object, got {shown(document)}")
+        layout = document.get("deniable")
+        if isinstance(layout, int) and layout > FORMAT:
+            raise UnsupportedVersion("spec", layout, FORMAT)
+        if layout != FORMAT or isinstance(layout, bool):
+            raise SpecError(f'spec must have the member "deniable": {FORMAT}, got {shown(layout)}')
+        if unknown := sorted(document.keys() ^ _MEMBERS):
+            raise SpecError(f"spec has a missing or unknown member: {', '.join(map(str, unknown))}")
+        _expect(document, "mechanism", str)
+        _expect(document, "version", int)
+        for name in ("domain", "parameters", "thresholds"):
+            _expect(document, name, dict)
+        return Spec(
+            document["mechanism"],
+            document["version"],
+            Domain.from_dict(document["domain"]),
+            document["parameters"],
+            {name: _threshold(name, text) for name, text in document["thresholds"].items()},
+        )
+
+
+def _expect(document: dict[str, Any], name: str, kind: type) -> None:
+    value = document[name]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise SpecError(f"spec member {name} must be a JSON {_JSON_NAMES[kind]}, got {shown(value)}")
+
+
+_JSON_NAMES = {str: "string", int: "whole number", dict: "object"}
+
+
+def _threshold(name: str, text: object) -> int:
+    if not isinstance(text, str) or not re.fullmatch("0|[1-9][0-9]{0,99}", text):
+        raise SpecError(f"threshold {name} must be a decimal string, got {shown(text)}")
+    return int(text)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise SpecError("spec has the same member twice")
+    return document
+
+
+def _no_constants(name: str) -> None:
+    raise SpecError(f"spec holds {name}, which JSON does not have")

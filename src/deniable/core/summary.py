@@ -1,0 +1,129 @@
+"""What a server keeps instead of reports: an integer array and n, mergeable by addition.
+
+Bytes, version 1 (little-endian): magic `DNBL`, kind `S`, version, flags (bit 0: simulated), one zero,
+the 32 bytes of the fingerprint, n and the number of cells (8 bytes each), the counts (8 bytes each),
+then the SHA-256 of all that. Every version ever written stays readable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.arrays import Counts
+from deniable.core.errors import (
+    CountOverflow,
+    FingerprintMismatch,
+    InvalidArgument,
+    MalformedSummary,
+    UnsupportedVersion,
+)
+from deniable.core.validate import whole
+
+MAX_COUNT = 2**62  # the sum of two always fits the check for overflow
+VERSION = 1
+MAGIC = b"DNBLS"
+_HEADER = struct.Struct("<5sBBx32sQQ")
+_CHECKSUM = hashlib.sha256().digest_size
+_SIMULATED = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Counts of n reports under one fingerprint. Addition is exact, commutative and associative."""
+
+    counts: Counts
+    n: int
+    fingerprint: str
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        counts = np.asarray(self.counts)
+        if counts.ndim != 1 or counts.dtype.kind not in "iu":
+            raise InvalidArgument(
+                "counts", "be a one-dimensional array of whole numbers", f"{counts.ndim}-d {counts.dtype}"
+            )
+        if counts.size and (counts.min() < 0 or counts.max() > MAX_COUNT):
+            raise InvalidArgument(
+                "counts", f"lie from 0 to {MAX_COUNT}", counts.min() if counts.min() < 0 else counts.max()
+            )
+        whole(0, MAX_COUNT, n=self.n)
+        if not isinstance(self.fingerprint, str) or not re.fullmatch("[0-9a-f]{64}", self.fingerprint):
+            raise InvalidArgument("fingerprint", "be 64 hexadecimal digits", self.fingerprint)
+        own = np.array(counts, np.int64)
+        own.setflags(write=False)
+        object.__setattr__(self, "counts", own)
+        object.__setattr__(self, "n", int(self.n))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Summary, (self.counts, self.n, self.fingerprint, self.simulated)  # frozen again when unpickled
+
+    def total(self) -> int:
+        """The sum of all counts, exactly: it may exceed 64 bits in a damaged summary."""
+        return (int((self.counts >> 31).sum()) << 31) + int((self.counts & (2**31 - 1)).sum())
+
+    def __add__(self, other: Summary) -> Summary:
+        if not isinstance(other, Summary):
+            return NotImplemented
+        if other.fingerprint != self.fingerprint:
+            raise FingerprintMismatch("a summary", self.fingerprint, other.fingerprint)
+        if len(other.counts) != len(self.counts):
+            raise MalformedSummary(f"summaries have {len(self.counts)} and {len(other.counts)} cells")
+        if self.n + other.n > MAX_COUNT or (other.counts > MAX_COUNT - self.counts).any():
+            raise CountOverflow(f"the sum of these summaries exceeds {MAX_COUNT} in a cell or in n")
+        both = self.simulated or other.simulated
+        return Summary(self.counts + other.counts, self.n + other.n, self.fingerprint, both)
+
+    def __radd__(self, other: object) -> Summary:
+        return self if other == 0 else NotImplemented  # sum() starts at 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Summary):
+            return NotImplemented
+        same_kind = (self.n, self.fingerprint, self.simulated) == (other.n, other.fingerprint, other.simulated)
+        return same_kind and np.array_equal(self.counts, other.counts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        kind = ", simulated" if self.simulated else ""
+        return f"Summary(n={self.n:,}, cells={len(self.counts):,}, fingerprint={self.fingerprint[:12]}...{kind})"
+
+    def to_bytes(self) -> bytes:
+        """The summary as bytes, with a checksum."""
+        flags = _SIMULATED if self.simulated else 0
+        fingerprint = bytes.fromhex(self.fingerprint)
+        header = _HEADER.pack(MAGIC, VERSION, flags, fingerprint, self.n, len(self.counts))
+        body = header + self.counts.astype("<i8", copy=False).tobytes()
+        return body + hashlib.sha256(body).digest()
+
+    @staticmethod
+    def from_bytes(data: Any) -> Summary:
+        """Read a summary; foreign, truncated, damaged or newer bytes are refused."""
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise MalformedSummary(f"a summary must be bytes, got {type(data).__name__}")
+        data = memoryview(data).cast("B")
+        if bytes(data[:5]) != MAGIC:
+            raise MalformedSummary("these bytes are not a summary: the magic number is missing")
+        if len(data) < _HEADER.size + _CHECKSUM:
+            raise MalformedSummary(f"summary is truncated: {len(data)} bytes")
+        _, version, flags, fingerprint, n, cells = _HEADER.unpack_from(data)
+        if version > VERSION:
+            raise UnsupportedVersion("summary", version, VERSION)
+        expected = _HEADER.size + 8 * cells + _CHECKSUM
+        if len(data) != expected:
+            raise MalformedSummary(f"summary has {len(data)} bytes, its header promises {expected}")
+        if hashlib.sha256(data[:-_CHECKSUM]).digest() != data[-_CHECKSUM:]:
+            raise MalformedSummary("summary is damaged: its checksum does not match")
+        if version != VERSION or flags & ~_SIMULATED:
+            raise MalformedSummary(f"summary has unknown version {version} or flags {flags}")
+        counts = np.frombuffer(data[_HEADER.size : -_CHECKSUM], "<i8").astype(np.int64)
+        try:
+            return Summary(counts, n, fingerprint.hex(), bool(flags & _SIMULATED))
+        except InvalidArgument as error:
+            raise MalformedSummary(f"summary holds impossible numbers: {error}") from None

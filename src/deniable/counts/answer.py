@@ -1,0 +1,250 @@
+"""An answer to a question about noisy counts: a value, its error, and what to think of it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.core.arrays import Floats
+from deniable.core.errors import InvalidArgument
+from deniable.core.validate import choice, strictly_between
+
+Number = Any  # a float, or an array of floats for many answers at once
+
+LEVEL = 0.95
+METHODS = ("unbiased", "naive", "shrunk")
+
+
+class UnreliableAnswer(UserWarning):
+    """An answer whose own standard error makes it useless, or a biased answer where unbiased ones were wanted."""
+
+
+class Ends(NamedTuple):
+    """Lower and upper end of an interval."""
+
+    low: Number
+    high: Number
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Errors of the two estimators, as if the noisy counts were the true ones (the plug-in).
+
+    `bias` and `naive_variance` are those of the question put to the noisy counts themselves; `variance` is that
+    of the unbiased answer, `covariance` that of the two.
+    """
+
+    bias: Number
+    naive_variance: Number
+    variance: Number
+    covariance: Number
+
+    @property
+    def naive_mse(self) -> Number:
+        """Mean square error of the naive answer."""
+        return self.bias**2 + self.naive_variance
+
+    def weight(self) -> Number:
+        """The share w of the unbiased answer for which w unbiased + (1 - w) naive has the least mean square error."""
+        # MSE(w) = w^2 V + (1 - w)^2 N + 2 w (1 - w) C;  least at w = (N - C)/(V + N - 2 C)
+        with np.errstate(invalid="ignore"):
+            spread = np.asarray(self.variance + self.naive_mse - 2 * self.covariance, np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(np.equal(spread, 0), 1.0, (self.naive_mse - self.covariance) / spread)
+        endless = ~np.isfinite(np.asarray(self.variance, np.float64))
+        return plain(np.clip(np.where(endless, 0.0, share), 0.0, 1.0))
+
+    def mse(self, weight: Number) -> Number:
+        """Mean square error of weight unbiased + (1 - weight) naive."""
+        rest = 1 - weight
+        with np.errstate(invalid="ignore"):
+            own = np.where(np.equal(weight, 0), 0.0, weight**2 * self.variance)
+            naive = np.where(np.equal(rest, 0), 0.0, rest**2 * self.naive_mse)
+            both = np.where(np.equal(weight * rest, 0), 0.0, 2 * weight * rest * self.covariance)
+        return plain(own + naive + both)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One answer, or an array of them (`value`, `std_error` and `naive` then have the same shape).
+
+    `std_error` is the root of an unbiased estimate of the variance if the answer is unbiased (infinite where the
+    variance is), and the root of the estimated mean square error if it is not. `width` is how far the
+    arithmetic itself may be off, but for the rounding of the result and of f: nothing to do with the noise. `factor`
+    is Theorem 5's bound on how many times the mean square error of the naive answer the unbiased one's can be.
+    `scale` is the size answers to this question can have; a standard error above it makes the answer useless.
+    """
+
+    question: str
+    value: Number
+    std_error: Number
+    naive: Number
+    method: str = "unbiased"
+    unbiased: bool = True
+    width: float = 0.0
+    factor: float = math.inf
+    scale: float = math.inf
+    n: int = 1
+    simulated: bool = False
+    moments_rule: Callable[[], Moments] | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To pickle it: the moments as far as they are known; what is not computed yet stays behind."""
+        found = self.__dict__.get("moments")
+        return {**self.__dict__, "moments_rule": None if found is None else partial(_known, found)}
+
+    def __deepcopy__(self, _: Any) -> Answer:
+        return self  # nothing of it changes
+
+    def __copy__(self) -> Answer:
+        return self
+
+    @cached_property
+    def moments(self) -> Moments | None:
+        """Errors of the naive and the unbiased answer at the plug-in, computed when first asked for."""
+        return None if self.moments_rule is None else self.moments_rule()
+
+    @cached_property
+    def recommendation(self) -> str:
+        """Which method has the least estimated mean square error, in words; for some questions it takes a while."""
+        if self.moments is None or not self.unbiased:
+            return f"{self.method}: nothing is known of the errors of other methods"
+        _, errors = _compared(self.moments, np.shape(self.value))
+        best = _least(errors)
+        listed = ", ".join(f"{name} {math.sqrt(max(errors[name], 0)):.3g}" for name in METHODS)
+        note = "" if best == "unbiased" else "; it is biased, do not add it to other answers"
+        return f"{best}, of estimated root mean square errors {listed}{note}"
+
+    @property
+    def bias(self) -> Number:
+        """An unbiased estimate of the naive answer's bias: naive minus unbiased; none for a biased answer."""
+        return self.naive - self.value if self.unbiased else None
+
+    @property
+    def variance(self) -> Number:
+        """The square of the standard error."""
+        return np.square(self.std_error) if np.ndim(self.std_error) else self.std_error**2
+
+    @cached_property
+    def useless(self) -> Any:
+        """Whether the standard error exceeds the size that answers to this question can have."""
+        found = (np.asarray(self.std_error) > self.scale) | np.isinf(self.std_error)
+        return found if found.ndim else bool(found)
+
+    def interval(self, level: float = LEVEL, *, rule: str = "normal") -> Ends:
+        """value -+ z standard errors; "normal" for sums of many terms, "chebyshev" whatever the distribution.
+
+        Both take the standard error for exact, though it is estimated.
+        """
+        level = strictly_between(0, 1, level=level)
+        if choice(("normal", "chebyshev"), rule=rule) == "normal":
+            from statistics import NormalDist
+
+            z = NormalDist().inv_cdf((1 + level) / 2)
+        else:
+            z = 1 / math.sqrt(1 - level)  # Pr[|error| >= z standard errors] <= 1/z^2
+        reach = z * self.std_error + self.width
+        return Ends(self.value - reach, self.value + reach)
+
+    def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
+        """Plain numbers and text, for JSON; an infinite error is None."""
+        low, high = self.interval(level)
+        numbers = {"value": self.value, "std_error": self.std_error, "low": low, "high": high, "naive": self.naive}
+        return {
+            "question": self.question,
+            **{name: _jsonable(number) for name, number in numbers.items()},
+            "level": level,
+            "method": self.method,
+            "unbiased": self.unbiased,
+            "width": _jsonable(self.width),
+            "factor": _jsonable(self.factor),
+            "useless": self.useless.tolist() if isinstance(self.useless, np.ndarray) else self.useless,
+            "n": self.n,
+            "simulated": self.simulated,
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        kind = "unbiased" if self.unbiased else f"{self.method}, biased"
+        if np.ndim(self.value):
+            return f"{self.question}: {np.size(self.value):,} answers ({kind})"
+        lines = [f"{self.question}: {self.value:.6g} +- {self.std_error:.3g} ({kind}; naive {self.naive:.6g})"]
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+
+def settle(answer: Answer, best: str = "unbiased") -> Answer:
+    """The answer by the method asked for, with a warning if its error makes it useless.
+
+    `answer` is the unbiased one, with a rule for its moments if another method may be asked for. "auto" takes
+    the method of the least estimated mean square error, and the shrunk one only if it gains more than a twentieth.
+    """
+    choice((*METHODS, "auto"), best=best)
+    if best != "unbiased":
+        answer = _chosen(answer, best)
+    if not np.ndim(answer.value) and answer.useless:
+        text = (
+            f"{answer.question}: the standard error, {answer.std_error:.3g}, exceeds what the answer can be "
+            f"({answer.scale:.3g}): it says nothing about the counts"
+        )
+        warnings.warn(text, UnreliableAnswer, stacklevel=3)
+        answer = replace(answer, notes=(*answer.notes, "useless: " + text.partition(": ")[2]))
+    return answer
+
+
+def _chosen(answer: Answer, best: str) -> Answer:
+    moments = answer.moments
+    if moments is None:
+        raise InvalidArgument("best", "be unbiased for this question", best)
+    weights, errors = _compared(moments, np.shape(answer.value))
+    best = _least(errors) if best == "auto" else best
+    if best == "unbiased":
+        return answer
+    weight = weights[best]
+    value = np.where(weight == 0, answer.naive, weight * np.asarray(answer.value) + (1 - weight) * answer.naive)
+    note = f"biased: {best} has an estimated mean square error of {errors[best]:.3g}, unbiased {errors['unbiased']:.3g}"
+    if best == "shrunk" and not weight.shape:
+        note += f"; it is {float(weight):.3g} unbiased + {1 - float(weight):.3g} naive"
+    return replace(
+        answer,
+        value=plain(value),
+        std_error=plain(np.sqrt(np.maximum(moments.mse(weight), 0.0))),
+        method=best,
+        unbiased=False,
+        notes=(*answer.notes, note),
+    )
+
+
+def _known(moments: Moments) -> Moments:
+    return moments
+
+
+def _compared(moments: Moments, shape: tuple[int, ...]) -> tuple[dict[str, Floats], dict[str, float]]:
+    """The shares of the unbiased answer by method, and the sums of the mean square errors."""
+    share = np.nan_to_num(np.asarray(moments.weight(), float), nan=0.0)
+    weights = {"unbiased": np.ones(shape), "naive": np.zeros(shape), "shrunk": np.broadcast_to(share, shape)}
+    return weights, {name: float(np.sum(moments.mse(weight))) for name, weight in weights.items()}
+
+
+def _least(errors: dict[str, float]) -> str:
+    best = min(("unbiased", "naive"), key=errors.__getitem__)
+    return "shrunk" if errors["shrunk"] < 0.95 * errors[best] else best
+
+
+def plain(number: npt.ArrayLike) -> Number:
+    """A float, or an array of them."""
+    array = np.asarray(number, np.float64)
+    return array if array.ndim else float(array)
+
+
+def _jsonable(number: Any) -> Any:
+    if np.ndim(number):
+        return [_jsonable(each) for each in np.asarray(number).tolist()]
+    return float(number) if math.isfinite(number) else None

@@ -1,0 +1,1 @@
+"""Answers with certified error bounds: ball arithmetic, joint errors, unknown totals."""

@@ -1,0 +1,73 @@
+"""Sums that cancel: ball arithmetic, with precision raised until the answer is certain.
+
+The weights of neighbours alternate in sign and grow like (1 + 4a)^d, so that floats are useless beyond a few tens of
+counts. A ball carries its own error; when it is too wide, the sum is done again with twice the digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeVar
+
+from deniable.core.errors import InvalidArgument
+from deniable.core.validate import positive
+from deniable.randomness.bounds import precision
+
+Found = TypeVar("Found")
+
+TOLERANCE = 1e-9
+_FIRST_BITS, _MOST_BITS = 128, 2**20
+
+
+class Certain(NamedTuple):
+    """A value, and the width of the ball it is known to lie in; rounding to a float comes on top."""
+
+    value: float
+    width: float
+
+
+def ball(number: Fraction | int) -> Any:
+    """An exact number as a ball of the precision at hand."""
+    import flint
+
+    return flint.arb(flint.fmpq(number.numerator, number.denominator))
+
+
+def certain(
+    compute: Callable[[], Any], tolerance: float = TOLERANCE, relative: bool = False, bits: int = _FIRST_BITS
+) -> Certain:
+    """What `compute` returns (a flint.arb), done again with more digits until it is certain to the tolerance.
+
+    With `relative` the tolerance is a share of the value. `compute` takes its exact numbers by `ball`. `bits` is a
+    guess at the binary digits that are enough.
+    """
+    return certain_all(lambda: [compute()], tolerance, relative, bits)[0]
+
+
+def certain_all(
+    compute: Callable[[], list[Any]], tolerance: float = TOLERANCE, relative: bool = False, bits: int = _FIRST_BITS
+) -> list[Certain]:
+    """The same for many values at once: all of them certain to the tolerance."""
+    limit = positive(tolerance=tolerance)
+
+    def enough(found: list[Certain]) -> bool:
+        return all(width <= (limit * abs(value) if relative else limit) or width == 0 for value, width in found)
+
+    return until(enough, lambda: [known(each) for each in compute()], tolerance, bits)
+
+
+def known(number: Any) -> Certain:
+    """The middle of a ball, and its width."""
+    return Certain(float(number.mid()), 2 * float(number.rad()))
+
+
+def until(enough: Callable[[Found], bool], compute: Callable[[], Found], tolerance: float, bits: int) -> Found:
+    """What `compute` returns, with twice the digits each time, until it is enough."""
+    while bits <= _MOST_BITS:
+        with precision(bits):
+            found = compute()
+        if enough(found):
+            return found
+        bits *= 2
+    raise InvalidArgument("tolerance", f"be reachable with {_MOST_BITS} binary digits", tolerance)

@@ -1,0 +1,1 @@
+"""Laplace and staircase noise: releases converted to it, and answers from it."""

@@ -1,0 +1,1 @@
+"""The questions noisy counts answer, one file per subject."""

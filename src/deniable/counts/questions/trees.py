@@ -1,0 +1,150 @@
+"""A decision tree on noisy counts: the leaves within one step of them, each with the volume of its rectangle.
+
+Only leaves that contain a neighbour of the noisy counts, every count off by at most one, have a volume: the descent
+follows both answers of a test only where the neighbours disagree.
+
+Reference: Theorems 12 and 19, Definition 4 of Hillebrand et al. 2026.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deniable.core.arrays import Numbers
+from deniable.core.errors import InvalidArgument
+from deniable.core.validate import choice
+from deniable.counts.answer import Answer, plain, settle
+from deniable.counts.certain.joint_error import NEGATIVE, Pair, simulated_moments, variance_of
+from deniable.counts.operator.debias import theorem_5_factor
+from deniable.counts.operator.separable import ROUNDING
+from deniable.counts.questions.tree_forms import Leaf, Node, Tree, read_tree
+from deniable.counts.release import as_release
+
+
+class Row(NamedTuple):
+    """The unbiased and the naive value for one row of counts, the variance and how, and the sum of |volume value|."""
+
+    value: float
+    naive: float
+    variance: float
+    estimated: bool
+    size: float
+
+
+def tree(
+    data: Any,
+    tree: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    output: int = 0,
+    reduce: str = "none",
+    epsilon: float | None = None,
+    sensitivity: int | None = None,
+    best: str = "unbiased",
+) -> Answer:
+    """What a decision tree says of the true counts, without bias: for a vector of counts, or for each row of a matrix.
+
+    `tree` is a nested dict {"column": 0, "threshold": 3.5, "yes": ..., "no": ...} whose leaves are numbers ("yes": the
+    count is at most the threshold), or a fitted tree of scikit-learn; `columns` names the counts, `output` chooses
+    the class of a classifier, whose answer is that class's probability. `reduce` is "none", "sum" or "mean" over rows.
+
+    Formula: the sum over leaves of value times volume, the volume of a rectangle being the product over counts of
+    the weights (1 + 2a, -a, -a) of those of y, y - 1, y + 1 that lie in it.
+    Cost: the leaves within reach times the depth.
+
+    >>> import deniable as dn
+    >>> noisy = dn.DiscreteLaplace(1.0).release([3, 80], seed=1)
+    >>> rule = {"column": 1, "threshold": 50, "yes": 0, "no": {"column": 0, "threshold": 5, "yes": 1, "no": 2}}
+    >>> dn.ask.tree(noisy, rule).naive
+    1.0
+    """
+    release = as_release(data, epsilon, sensitivity)
+    choice(("none", "sum", "mean"), reduce=reduce)
+    if release.values.ndim not in (1, 2):
+        raise InvalidArgument("data", "be a vector of counts, or a matrix with one in each row", release.shape)
+    matrix = np.atleast_2d(release.values)
+    root = read_tree(tree, matrix.shape[1], columns, output)
+    a = float(release.noise.a)
+    rows = [_row(root, row, a) for row in matrix.tolist()]
+
+    def reduced(parts: Sequence[float], power: int = 1) -> Any:
+        """A value for each row, or what becomes of them (with power 2: of their variances)."""
+        if reduce == "none":
+            return np.array(parts) if release.values.ndim == 2 else parts[0]
+        return math.fsum(parts) / (1 if reduce == "sum" else len(parts) ** power)
+
+    def both(values: Numbers) -> tuple[Any, Any]:
+        found = [_row(root, row, a) for row in np.atleast_2d(values).tolist()]
+        return reduced([row.value for row in found]), reduced([row.naive for row in found])
+
+    value, naive = reduced([row.value for row in rows]), reduced([row.naive for row in rows])
+    variance = reduced([row.variance for row in rows], 2)
+    size = sum(row.size for row in rows) if reduce == "sum" else max(row.size for row in rows)
+    leaves = list(_values(root))
+    wide = max(leaves) - min(leaves)
+    many = len(rows)
+    answer = Answer(
+        question="decision tree" + ("" if reduce == "none" else f", {reduce} over {many:,} rows"),
+        value=plain(value),
+        std_error=plain(np.sqrt(variance)),
+        naive=plain(naive),
+        width=size * ROUNDING * matrix.shape[1],
+        factor=theorem_5_factor(release.noise, len(_tested(root))),
+        scale=(wide * (many if reduce == "sum" else 1)) or math.inf,
+        n=release.size,
+        simulated=release.simulated,
+        moments_rule=lambda: simulated_moments(both, release, naive),
+        notes=() if all(row.estimated for row in rows) else (NEGATIVE,),
+    )
+    return settle(answer, best)
+
+
+def _row(root: Tree, counts: list[int], a: float) -> Row:
+    centre = _here(root, counts)
+    found = list(volumes(root, counts, a))
+    # the volumes add up to one, so that f - centre loses nothing
+    first = math.fsum(volume * (value - centre) for volume, value in found)
+    square = math.fsum(volume * (value - centre) ** 2 for volume, value in found)
+    size = math.fsum(abs(volume * value) for volume, value in found)
+    return Row(centre + first, centre, *variance_of(Pair(first, square)), size)
+
+
+def volumes(root: Tree, counts: Sequence[int], a: float) -> Iterator[tuple[float, float]]:
+    """The volume and the value of every leaf that contains a neighbour of these counts."""
+    weights = {-1: -a, 0: 1 + 2 * a, 1: -a}
+
+    def descend(tree: Tree, steps: dict[int, tuple[int, ...]]) -> Iterator[tuple[float, float]]:
+        """`steps` are, for every count tested so far, those of -1, 0, 1 that lead here."""
+        if isinstance(tree, Leaf):
+            yield math.prod(math.fsum(weights[s] for s in kept) for kept in steps.values()), tree.value
+            return
+        left = steps.get(tree.column, (-1, 0, 1))
+        yes = tuple(s for s in left if counts[tree.column] + s <= tree.threshold)
+        no = tuple(s for s in left if s not in yes)
+        for kept, child in ((yes, tree.yes), (no, tree.no)):
+            if kept:
+                yield from descend(child, {**steps, tree.column: kept})
+
+    return descend(root, {})
+
+
+def _here(tree: Tree, counts: Sequence[int]) -> float:
+    while isinstance(tree, Node):
+        tree = tree.yes if counts[tree.column] <= tree.threshold else tree.no
+    return tree.value
+
+
+def _values(tree: Tree) -> Iterator[float]:
+    if isinstance(tree, Leaf):
+        yield tree.value
+    else:
+        yield from _values(tree.yes)
+        yield from _values(tree.no)
+
+
+def _tested(tree: Tree) -> set[int]:
+    return set() if isinstance(tree, Leaf) else {tree.column} | _tested(tree.yes) | _tested(tree.no)

@@ -1,0 +1,180 @@
+"""What is published: noisy counts, with the noise that is in them.
+
+JSON layout 1 (stable): an object with the members `deniable.release` (the layout), `epsilon`, `sensitivity`,
+`ratio` (2^128 q as a decimal string), `simulated`, `shape` and `values`, flat and in row-major order; whole numbers
+beyond 2^53 are decimal strings. A file of a newer layout is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.core.arrays import Numbers
+from deniable.core.errors import InvalidArgument, MalformedReport, UnsupportedVersion, shown
+from deniable.core.guarantee import Guarantee
+from deniable.counts.whole import EXACT, whole_counts
+
+if TYPE_CHECKING:
+    from deniable.counts.noise import DiscreteLaplace
+
+LAYOUT = 1
+_LAYOUT_MEMBER = "deniable.release"
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """Noisy counts, frozen: `values` (a number, vector or matrix), the `noise` in them, and whether it was seeded."""
+
+    values: Numbers
+    noise: DiscreteLaplace
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        values = whole_counts(self.values, "values")
+        if values.size == 0:
+            raise InvalidArgument("values", "hold at least one count", "none")
+        if values.flags.writeable:  # it may be the caller's, who may change it
+            values = values.copy()
+            values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    @property
+    def epsilon(self) -> float:
+        """What the release cost."""
+        return self.noise.epsilon
+
+    @property
+    def sensitivity(self) -> int:
+        """How much one person can change the counts, in the sum of absolute changes."""
+        return self.noise.sensitivity
+
+    @property
+    def std_error(self) -> float:
+        """The standard deviation of the noise of one count."""
+        return self.noise.std_error
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the counts."""
+        return self.values.shape
+
+    @property
+    def size(self) -> int:
+        """How many counts there are."""
+        return int(self.values.size)
+
+    def guarantee(self) -> Guarantee:
+        """The exact privacy guarantee, which every answer about this release inherits."""
+        return self.noise.guarantee()
+
+    def __getitem__(self, places: Any) -> Release:
+        """Some of the counts: part of a release is a release with the same noise."""
+        return Release(np.asarray(self.values[places]), self.noise, self.simulated)
+
+    def __len__(self) -> int:
+        if not self.values.ndim:
+            raise TypeError("a release of one number has no length")
+        return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Release):
+            return NotImplemented
+        same = self.noise == other.noise and self.simulated == other.simulated and self.shape == other.shape
+        return same and bool((self.values == other.values).all())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Release, (np.array(self.values), self.noise, self.simulated)
+
+    def __str__(self) -> str:
+        kind = " (simulated: it protects nobody)" if self.simulated else ""
+        size = " x ".join(map(str, self.shape)) or "1"
+        return (
+            f"{size} noisy counts{kind}, epsilon {self.epsilon:g} at sensitivity {self.sensitivity}, "
+            f"standard error {self.std_error:.4g} each"
+        )
+
+    def to_json(self) -> str:
+        """The release as text, in the stable layout."""
+        flat = self.values.reshape(-1).tolist()
+        document = {
+            _LAYOUT_MEMBER: LAYOUT,
+            "epsilon": self.epsilon,
+            "sensitivity": self.sensitivity,
+            "ratio": str(int(self.noise.q * 2**128)),
+            "simulated": self.simulated,
+            "shape": list(self.shape),
+            "values": [value if abs(value) <= EXACT else str(value) for value in flat],
+        }
+        return json.dumps(document)
+
+    @staticmethod
+    def from_json(text: str | bytes) -> Release:
+        """The release in this text; what is not a whole release is refused."""
+        from deniable.counts.noise import DiscreteLaplace
+
+        try:
+            found = json.loads(text)
+            layout = found[_LAYOUT_MEMBER]
+        except (ValueError, TypeError, KeyError):
+            raise MalformedReport("this text is not a release: it has no member 'deniable.release'") from None
+        if layout != LAYOUT:
+            raise UnsupportedVersion("layout of the release", layout, LAYOUT)
+        try:
+            noise = DiscreteLaplace(found["epsilon"], found["sensitivity"])
+            values = np.array([_whole(value) for value in found["values"]], object).reshape(found["shape"])
+            ratio, simulated = int(found["ratio"]), found["simulated"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise MalformedReport(f"the release is damaged: {error}") from None
+        if ratio != noise.q * 2**128 or not isinstance(simulated, bool):
+            raise MalformedReport("the release is damaged: its ratio is not that of its epsilon and sensitivity")
+        return Release(values, noise, simulated)
+
+    def to_arrow(self) -> Any:
+        """An Arrow table with one column, `count`, in row-major order; the rest is in its metadata."""
+        import pyarrow as pa
+
+        flat = self.values.reshape(-1)
+        large = flat.dtype == object
+        column = pa.array([str(value) for value in flat] if large else flat)
+        document = json.loads(self.to_json())
+        metadata = {name: json.dumps(value) for name, value in document.items() if name != "values"}
+        return pa.table({"count": column}).replace_schema_metadata(metadata)
+
+    @staticmethod
+    def from_arrow(table: Any) -> Release:
+        """The release in an Arrow table; one of several columns names them in its metadata, as `columns`."""
+        members = (_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape", "columns")
+        found = {name: (table.schema.metadata or {}).get(name.encode()) for name in members}
+        try:
+            metadata = {name: json.loads(text) for name, text in found.items() if text is not None}
+        except ValueError as error:
+            raise MalformedReport(f"the release is damaged: its metadata are not JSON: {error}") from None
+        columns = metadata.pop("columns", ["count"])
+        if not isinstance(columns, list) or any(table.column_names.count(name) != 1 for name in columns):
+            raise MalformedReport(f"the table must have one column each of {shown(columns)}")
+        rows = zip(*(table.column(name).to_pylist() for name in columns), strict=True)
+        return Release.from_json(json.dumps({**metadata, "values": [value for row in rows for value in row]}))
+
+
+def as_release(data: Any, epsilon: object = None, sensitivity: object = None) -> Release:
+    """A release as it is, or noisy counts from elsewhere with the epsilon of their discrete Laplace noise."""
+    from deniable.counts.noise import DiscreteLaplace
+
+    if isinstance(data, Release):
+        if epsilon is not None or sensitivity is not None:
+            raise InvalidArgument("epsilon", "be left out: a release knows its noise", epsilon or sensitivity)
+        return data
+    if epsilon is None:
+        raise InvalidArgument("epsilon", "be given with noisy counts that are not a Release", epsilon)
+    noise = DiscreteLaplace(epsilon, 1 if sensitivity is None else sensitivity)  # type: ignore[arg-type]
+    return Release(whole_counts(data, "noisy counts"), noise)
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise ValueError(f"{value!r} is not a whole number")
+    return int(value)

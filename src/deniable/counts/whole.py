@@ -1,0 +1,46 @@
+"""Reading counts: whole numbers of any size, of any shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deniable.core.arrays import Numbers
+from deniable.core.errors import InvalidArgument
+
+EXACT = 2**53  # floats hold all whole numbers up to here
+
+
+def whole_counts(counts: Any, name: str = "counts") -> Numbers:
+    """An array of int64, or of Python integers if one of them is too large; anything else is refused.
+
+    It may be the array it was given: whoever keeps it copies it.
+    """
+    if not isinstance(counts, np.ndarray) and hasattr(counts, "to_numpy"):
+        counts = counts.to_numpy()
+    if isinstance(counts, np.ma.MaskedArray):
+        raise InvalidArgument(name, "be whole numbers, none of them masked", "a masked array")
+    try:
+        array = np.asarray(counts)
+    except ValueError:  # rows of unequal length
+        raise InvalidArgument(name, "be whole numbers in rows of one length", counts) from None
+    if array.size == 0:
+        return np.zeros(array.shape, np.int64)
+    if array.dtype.kind == "i":
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind == "u":
+        return array.astype(np.int64 if int(array.max()) < 2**63 else object)
+    array = array if array.dtype == object else np.asarray(counts, dtype=object)
+    if array.dtype == object:
+        for value in array.flat:
+            if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+                raise InvalidArgument(name, "be whole numbers", value)
+        small = all(-(2**63) <= value < 2**63 for value in array.flat)
+        return array.astype(np.int64) if small else np.vectorize(int, otypes=[object])(array)
+    raise InvalidArgument(name, "be whole numbers", f"an array of {array.dtype}")
+
+
+def fits_floats(values: Numbers) -> bool:
+    """Whether floats hold all these values, and their neighbours, exactly."""
+    return bool(values.dtype != object and int(values.min()) > -EXACT and int(values.max()) < EXACT)

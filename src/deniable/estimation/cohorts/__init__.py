@@ -1,0 +1,1 @@
+"""The linear model of values hashed by cohort, and its solutions."""

@@ -1,0 +1,231 @@
+"""From the cells of cohorts to the frequencies of candidate strings, with what the candidates leave out.
+
+Up to half as many candidates as there are equations, least squares tells them apart. Beyond, each candidate is
+estimated by itself from the cells it is hashed to: unbiased over the choice of the hash functions, with the other
+strings that share its cells as additional noise. The candidates found to be present are then fitted together, which
+takes their part out of the noise of the others, and so on until no more are found.
+
+Errors come from the cells themselves. What is left of them after the fit is the noise of the reports and whatever
+strings nobody listed put there, and both are what the estimates suffer from. Where it is known how the cells differ,
+a candidate that shares cells with a frequent string has a larger error than others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Mask
+from deniable.core.estimate import RATE
+from deniable.estimation.cohorts.design import MOST_LOAD, CohortDesign
+from deniable.estimation.cohorts.variances import CellVariances
+from deniable.estimation.methods.pivoting import nonnegative
+from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.presence import p_values, significant
+
+_ROUNDS = 8
+_FAR = 5.0  # standard deviations of what is left in a candidate's cells
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded:
+    """Frequencies by one method; the unbiased estimates behind them, their n Var and skewness at frequency 0."""
+
+    frequencies: Floats
+    first: Floats
+    noise: Floats
+    skewness: float = 0.0
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class CohortCells:
+    """The estimated shares of users in the cells, centred as the design says, and how much reports alone vary.
+
+    `unit` is n C times the variance of a cell when no value is frequent.
+    """
+
+    design: CohortDesign
+    cells: Floats
+    n: int
+    unit: float
+    uneven: CellVariances | None = None
+
+    @cached_property
+    def _totals(self) -> Floats:
+        """C X cells: what candidates have in their cells."""
+        return self.design.cohorts * self.design.gather(self.cells)
+
+    @cached_property
+    def _norms(self) -> Floats:
+        """|X_s|^2."""
+        design = self.design
+        ones = (design.table < design.buckets).sum(0)
+        return np.asarray(ones * (1 - 2 * design.centre) + design.cohorts * design.buckets * design.centre**2)
+
+    @property
+    def _free_cells(self) -> int:
+        # in each cohort the cells of one hash add up to what its size says
+        return self.design.cohorts * (self.design.buckets - (self.design.hashes == 1))
+
+    def _cell_variance(self, left: Floats, fitted: int) -> float:
+        """n times the variance of a cell: what a fit leaves of the cells, but no less than reports alone give."""
+        free = max(self._free_cells - fitted, 1)
+        return max(self.n * float((left**2).sum()) / free, self.unit / self.design.cohorts)
+
+    def _noise(self, left: Floats, fitted: int, spread: Floats, shares: Floats) -> tuple[Floats, float]:
+        """n Var at frequency 0 of estimates whose weights on the cells have the squares `spread`, and that of a cell.
+
+        A part 1/|X_s|^2 of `spread` is in the cells of the candidate itself, the rest all over. Where the fit leaves
+        far more in a candidate's cells than in others, a frequent string that nobody listed is in some of them, and
+        what is left is taken for their noise.
+        """
+        design, norms = self.design, self._norms
+        variance = self._cell_variance(left, fitted)
+        own = np.full(design.values, variance)
+        if self.uneven is not None:
+            unlisted = max(0.0, variance - self.unit / design.cohorts)
+            own = unlisted + self.uneven.around(design, norms, shares)
+        free = max(self._free_cells - fitted, 1) / (design.cohorts * design.buckets)
+        squares = design.gather(left**2) + design.centre * (left**2).sum() - design.gather(left) ** 2 / norms
+        seen = self.n / free * squares / np.maximum(norms - 1, 1.0)
+        own = np.where(seen > own * (1 + _FAR * np.sqrt(2 / norms)), seen, own)
+        noise = own / norms + variance * np.maximum(spread - 1 / norms, 0.0)
+        return np.asarray(design.cohorts**2 * noise), variance
+
+    def skewness_of(self, left: Floats) -> float:
+        """That of the estimate of a string that nobody has: it adds up a random cell of what is left in each cohort."""
+        centred = left - left.mean(1, keepdims=True)
+        squares = centred * centred
+        second, third = float(squares.mean(1).sum()), float((squares * centred).mean(1).sum())
+        return third / (second**1.5 * self.design.hashes**0.5) if second > 0 else 0.0
+
+    @cached_property
+    def _solved(self) -> tuple[Floats, int]:
+        design = self.design
+        if not design.complete:
+            return design.solve(self._totals)
+        even = np.full(design.values, 1 / design.values)
+        moved, steps = design.solve(self._totals - design.gather(design.scatter(even)))
+        return even + moved, steps
+
+    def least_squares(self) -> Decoded:
+        """All candidates fitted at once; unbiased if they are all the strings there are. May be negative."""
+        design = self.design
+        solution, steps = self._solved
+        diagonal, total = design.spread
+        left = self.cells - design.scatter(solution) / design.cohorts
+        noise, variance = self._noise(left, design.rank, diagonal, solution)
+        found = Decoded(solution, solution, noise, self.skewness_of(left), {"steps": steps, "load": design.load})
+        return found if design.complete else _with_rest(found, design.cohorts**2 * variance * total)
+
+    def projected(self) -> Decoded:
+        """Least squares, then the nearest frequencies that are not negative and add up to what is not unlisted."""
+        found = self.least_squares()
+        if self.design.complete:
+            return replace(found, frequencies=nearest_distribution(found.first))
+        total = min(1.0, max(0.0, 1 - found.first[-1]))
+        listed = total * nearest_distribution(found.first[:-1] / total) if total > 0 else 0 * found.first[:-1]
+        return replace(found, frequencies=np.append(listed, 1 - total))
+
+    def nonnegative(self) -> Decoded:
+        """Least squares among frequencies that are not negative, scaled down if they add up to more than 1."""
+        found = self.least_squares()
+        listed = found.first if self.design.complete else found.first[:-1]
+        free = replace(self.design, complete=False)
+        weight = float(self._norms.mean())  # of the sum of all, where it is known to be 1
+        pull = weight if self.design.complete else 0.0
+
+        def product(vector: Floats) -> Floats:
+            return np.asarray(free.gram(vector) + pull * vector.sum())
+
+        start = np.maximum(listed, 0.0)
+        fitted = nonnegative(product, self._norms + pull, self._totals + pull, start > 0, start)
+        if self.design.complete:
+            return replace(found, frequencies=fitted / fitted.sum())
+        fitted = fitted / max(1.0, fitted.sum())
+        return replace(found, frequencies=np.append(fitted, max(0.0, 1 - fitted.sum())))
+
+    def per_candidate(self) -> Decoded:
+        """Each candidate from its own cells; unbiased over the hash functions. For any number of candidates."""
+        alone = self._totals / self._norms
+        noise, variance = self._noise(self.cells, 0, 1 / self._norms, alone)
+        found = Decoded(alone, alone, noise, self.skewness_of(self.cells))
+        if self.design.complete:
+            return found
+        # two candidates that share a cell do so in the estimates of both: what is not noise of reports counts twice
+        strings = max(0.0, variance - self.unit / self.design.cohorts)
+        squares = float((self.design.scatter(1 / self._norms) ** 2).sum())
+        return _with_rest(found, self.design.cohorts**2 * (variance + strings) * squares)
+
+    def roughly(self) -> Decoded:
+        """Each candidate from its own cells, with the noise of an average cell: quicker, for very many of them."""
+        alone = self._totals / self._norms
+        noise = self.design.cohorts**2 * self._cell_variance(self.cells, 0) / self._norms
+        return Decoded(alone, alone, np.asarray(noise))
+
+    def selected(self, report: Callable[[int, int], None] = lambda *_: None) -> Decoded:
+        """The candidates that are present, fitted together; the others are 0, though what they have may be much.
+
+        `report` hears of every round and how many are chosen.
+        """
+        told_apart = self.design.load <= MOST_LOAD and self.design.identifiable
+        plain = self.least_squares() if told_apart else self.per_candidate()
+        listed = slice(self.design.values)
+        found = Decoded(plain.first[listed], plain.first[listed], plain.noise[listed], plain.skewness)
+        chosen = np.zeros(self.design.values, bool)
+        for number in range(1 if told_apart else _ROUNDS):
+            more = chosen | significant(p_values(found.first, found.noise, self.n, found.skewness), RATE)
+            report(number, int(more.sum()))
+            if (more == chosen).all():
+                break
+            chosen = self._affordable(more, found)
+            found = self._given(chosen)
+        details = {"selected": int(chosen.sum()), "rounds": number + 1, "rate": RATE}
+        kept = np.where(chosen, np.maximum(found.first, 0.0), 0.0)
+        kept /= max(kept.sum(), 1.0)
+        # the choice makes the sum of all others too small: what is unlisted is asked of the estimate without it
+        first = plain.first if told_apart else np.append(found.first, plain.first[self.design.values :])
+        noise = plain.noise if told_apart else np.append(found.noise, plain.noise[self.design.values :])
+        rest = np.clip(first[self.design.values :], 0.0, 1 - kept.sum())
+        skewness = plain.skewness if told_apart else found.skewness
+        return Decoded(np.append(kept, rest), first, noise, skewness, details)
+
+    def _affordable(self, chosen: Mask, found: Decoded) -> Mask:
+        """No more of them than least squares can tell apart: those that stand out most."""
+        most = int(MOST_LOAD * self._free_cells)
+        if chosen.sum() <= most:
+            return chosen
+        order = np.argsort(np.where(chosen, -found.first / np.sqrt(found.noise), np.inf))
+        kept = np.zeros_like(chosen)
+        kept[order[:most]] = True
+        return kept
+
+    def _part(self, chosen: Mask) -> CohortCells:
+        table = np.ascontiguousarray(self.design.table[:, chosen])
+        return replace(self, design=replace(self.design, table=table, complete=False))
+
+    def _given(self, chosen: Mask) -> Decoded:
+        """The chosen fitted together, and each of the others from what they leave in its cells."""
+        part = self._part(chosen)
+        solution, _ = part.design.solve(part._totals)
+        left = self.cells - part.design.scatter(solution) / self.design.cohorts
+        spread = 1 / (self._norms * self._left(chosen))
+        first = self.design.cohorts * self.design.gather(left) * spread
+        first[chosen], spread[chosen] = solution, part.design.spread[0]
+        noise, _ = self._noise(left, len(solution), spread, first)
+        return Decoded(first, first, noise, self.skewness_of(left))
+
+    def _left(self, chosen: Mask) -> float:
+        """The share of another candidate's cells that fitting the chosen leaves, for random hashes."""
+        return 1 - int(chosen.sum()) / self._free_cells
+
+
+def _with_rest(found: Decoded, noise: float) -> Decoded:
+    """One more entry at the end: the strings that are not among the candidates, and the noise of their share."""
+    first = np.append(found.first, 1 - found.first.sum())
+    return replace(found, frequencies=first, first=first, noise=np.append(found.noise, noise))

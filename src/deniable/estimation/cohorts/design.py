@@ -1,0 +1,176 @@
+"""The linear model behind cohorts: which cells of a summary each value is hashed to.
+
+Cohort c sends value s to `hashes` of its `buckets` cells (to fewer where two hashes agree). The design X has one row
+per value and one column per cell: X[s, (c, j)] = 1[j is a bucket of s in cohort c] - centre, where the centre is
+the chance that a string nobody listed is hashed to a cell, so that unlisted strings add nothing on average.
+If cell (c, j) holds the estimated share of users who are in cohort c and have the bit j, less the centre times
+that of the cohort, then its expectation is (X^T f)/C.
+
+With C cohorts of k buckets and one hash, X has rank C (k - 1) at most (Kairouz, Bonawitz, Ramage 2016, section G,
+counts one more, the sum of all frequencies). For y = values/rank the condition number of X X^T is about
+((1 + sqrt y)/(1 - sqrt y))^2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Table
+from deniable.estimation.methods.conjugate_gradients import solve
+from deniable.randomness.simulated import generator
+
+MOST_LOAD = 0.5  # unknowns for each equation up to which least squares is worth its errors
+DENSE = 1024  # values up to which the system is solved, and its errors known, exactly
+_ROUNDS = 2000
+_TOLERANCE = 1e-6  # of the residual: far below any standard error
+_RANK = 1e-9  # eigenvalues below this share of the largest are those of what cannot be told apart
+_PROBED, _ROUGH = 40_000, 1e-3  # of a quadratic form the error is that of the solution squared
+
+
+@dataclass(frozen=True, eq=False)
+class CohortDesign:
+    """X by its products. With `complete`, frequencies are known to add up to 1, and only what is left is asked."""
+
+    table: Table  # [hash function, value]: its bucket
+    buckets: int
+    hashes: int = 1
+    centre: float = 0.0
+    complete: bool = False
+
+    @property
+    def cohorts(self) -> int:
+        return len(self.table) // self.hashes
+
+    @property
+    def values(self) -> int:
+        return int(self.table.shape[1])
+
+    @property
+    def load(self) -> float:
+        """y: values to be told apart for each equation there is; least squares needs it well below 1."""
+        return (self.values - self.complete) / (self.cohorts * (self.buckets - 1))
+
+    def gather(self, cells: Floats) -> Floats:
+        """X cells: for each value, the sum of its cells, less what any value has."""
+        from deniable.kernels.cohort_hashes import gather
+
+        out = np.empty(self.values)
+        gather(self.table, self.hashes, np.pad(cells, ((0, 0), (0, 1))), out)
+        return np.asarray(out - self.centre * cells.sum())
+
+    def scatter(self, weights: Floats) -> Floats:
+        """X^T weights, one row per cohort."""
+        from deniable.kernels.cohort_hashes import scatter
+
+        out = np.zeros((self.cohorts, self.buckets + 1))
+        scatter(self.table, self.hashes, weights, out)
+        return np.asarray(out[:, :-1] - self.centre * weights.sum())
+
+    def gram(self, weights: Floats) -> Floats:
+        """X X^T weights; with `complete`, of the part that adds up to zero."""
+        if not self.complete:
+            return self._product(weights)
+        image = self._product(weights - weights.mean())
+        return np.asarray(image - image.mean())
+
+    def _product(self, weights: Floats) -> Floats:
+        from deniable.kernels.cohort_hashes import through_cells
+
+        if self.hashes > 1:
+            return self.gather(self.scatter(weights))
+        # the cells of a cohort add up to (1 - k centre) times the sum of the weights
+        total = float(weights.sum())
+        out, rows = np.empty(self.values), np.empty((4, self.buckets))
+        through_cells(self.table, -self.centre * total, weights, rows, out)
+        cells = self.cohorts * (1 - self.buckets * self.centre) * total
+        return np.asarray(out - self.centre * cells)
+
+    def solve(self, wanted: Floats, tolerance: float = _TOLERANCE) -> tuple[Floats, int]:
+        """x with (X X^T) x = wanted, and the steps taken (0 where it was solved at once)."""
+        if self.values <= DENSE:
+            return self.inverse @ wanted, 0
+        mean = wanted.mean() if self.complete else 0.0
+        scale = 1.0 / (self.cohorts * self.hashes)
+        zero = np.zeros(self.values)
+        return solve(self.gram, wanted - mean, zero, lambda v: scale * v, rounds=_ROUNDS, tolerance=tolerance)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """X in full, for few values; with `complete`, less the mean over values."""
+        rows = np.stack([self.scatter(row).reshape(-1) for row in np.eye(self.values)])
+        return rows - rows.mean(0) if self.complete else rows
+
+    @cached_property
+    def _gram(self) -> Floats:
+        """X X^T in full, for few values."""
+        from deniable.kernels.cohort_hashes import shared_buckets
+
+        shared = np.zeros((self.values, self.values), np.int32)
+        shared_buckets(self.table, self.hashes, self.buckets, shared)
+        own = np.diag(shared)
+        gram = shared - self.centre * (own[:, np.newaxis] + own) + self.cohorts * self.buckets * self.centre**2
+        if self.complete:
+            gram = gram - gram.mean(0)
+            gram = gram - gram.mean(1, keepdims=True)
+        return np.asarray((gram + gram.T) / 2)
+
+    @cached_property
+    def _solution(self) -> tuple[Floats, int]:
+        """The inverse of X X^T, on what adds up to zero if that is all that is asked, and its rank."""
+        from scipy.linalg import LinAlgError, cho_solve, cholesky
+
+        # the direction of the sum is put back, with a middling weight, and taken out again
+        scale = float(np.trace(self._gram)) / self.values
+        even = np.full((self.values, self.values), 1 / self.values) if self.complete else 0.0
+        try:
+            factor = cholesky(self._gram + scale * even, lower=True)
+            if factor.diagonal().min() ** 2 > _RANK * scale:
+                return cho_solve((factor, True), np.eye(self.values)) - even / scale, self.values - self.complete
+        except LinAlgError:
+            pass
+        values, vectors = np.linalg.eigh(self._gram)
+        real = values > _RANK * max(values[-1], 1e-300)
+        return (vectors[:, real] / values[real]) @ vectors[:, real].T, int(real.sum())
+
+    @property
+    def inverse(self) -> Floats:
+        """The inverse of X X^T; with `complete`, on what adds up to zero."""
+        return self._solution[0]
+
+    @property
+    def rank(self) -> int:
+        """How many frequencies the cells determine; known exactly for few values, else the upper bound."""
+        if self.values > DENSE:
+            return min(self.values - self.complete, self.cohorts * (self.buckets - 1))
+        return self._solution[1]
+
+    @property
+    def identifiable(self) -> bool:
+        """Whether least squares has one answer."""
+        return self.rank >= self.values - self.complete
+
+    @cached_property
+    def spread(self) -> tuple[Floats, float]:
+        """The diagonal of the inverse of X X^T, and the sum of all its entries.
+
+        Exact for few values. Beyond, the diagonal is taken as constant, which it nearly is for random hashes, and its
+        mean estimated from 8192 random signs or more (Hutchinson 1990), to about 1%.
+        """
+        if self.values <= DENSE:
+            return np.diag(self.inverse).copy(), float(self.inverse.sum())
+        signs = generator(0).choice([-1.0, 1.0], (-(-_PROBED // self.values), self.values))
+        mean = float(np.mean([row @ self.solve(row, _ROUGH)[0] for row in signs])) / self.values
+        total = 0.0 if self.complete else float(self.solve(np.ones(self.values), _ROUGH)[0].sum())
+        return np.full(self.values, mean), total
+
+    def repeated(self) -> list[tuple[int, int]]:
+        """Pairs of values with the same buckets in every cohort, which no report tells apart; the first of each."""
+        # equal sums of random numbers in their cells give them away
+        sums = self.gather(generator(0).random((self.cohorts, self.buckets)))
+        order = np.argsort(sums, kind="stable")
+        near = np.flatnonzero(np.diff(sums[order]) < 1e-9 * self.cohorts)
+        pairs = [(int(order[at]), int(order[at + 1])) for at in near]
+        return [(a, b) for a, b in pairs if np.array_equal(self.table[:, a], self.table[:, b])]

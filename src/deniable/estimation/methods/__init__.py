@@ -1,0 +1,1 @@
+"""The estimation methods: from counts and a channel to frequencies."""

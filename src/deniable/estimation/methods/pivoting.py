@@ -1,0 +1,67 @@
+"""Least squares over numbers that are not negative: block principal pivoting on a system known by its products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Mask
+from deniable.estimation.methods.conjugate_gradients import Linear, solve
+
+_CG_ROUNDS = 500
+_PIVOTS = 100
+_PATIENCE = 5
+_SLOPE = 1e-14
+_TOLERANCE = 1e-10
+
+
+def nonnegative(
+    product: Linear,
+    diagonal: Floats,
+    wanted: Floats,
+    free: Mask,
+    start: Floats,
+    *,
+    tolerance: float = _TOLERANCE,
+) -> Floats:
+    """x >= 0 that maximises wanted x - x product(x)/2, from a guess which entries are free, that is, not zero.
+
+    Solve on the free entries; exchange all that break a sign rule (free and negative, or dropped with a
+    positive slope); when exchanging all stops helping, exchange the last one only, which must end.
+    `tolerance` is that of each system.
+    Reference: Kim and Park 2011, section 3.
+    """
+    free = free.copy()
+    solution = np.where(free, start, 0.0)
+    fewest, patience, scale = len(start) + 1, _PATIENCE, max(1.0, float(np.abs(wanted).max()))
+    for _ in range(_PIVOTS):
+        solution = _solve_free(product, diagonal, wanted, free, solution, tolerance)
+        slope = wanted - product(solution)
+        wrong = np.where(free, solution < 0, slope > _SLOPE * scale)
+        broken = int(wrong.sum())
+        if broken == 0:
+            break
+        if broken < fewest:
+            fewest, patience = broken, _PATIENCE
+        elif patience > 0:
+            patience -= 1
+        else:
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        free ^= wrong
+        solution = np.where(free, np.clip(solution, 0.0, 1.0), 0.0)  # the next start: far out it would only round
+    return np.maximum(solution, 0.0)
+
+
+def _solve_free(
+    product: Linear, diagonal: Floats, wanted: Floats, free: Mask, start: Floats, tolerance: float
+) -> Floats:
+    """Solve product(x) = wanted on the free entries, preconditioned by the diagonal; the others stay zero."""
+    scale = np.where(free, 1 / diagonal, 0.0)
+    solution, _ = solve(
+        lambda vector: np.where(free, product(vector), 0.0),
+        np.where(free, wanted, 0.0),
+        start,
+        lambda residual: scale * residual,
+        rounds=min(_CG_ROUNDS, int(free.sum()) + 5),
+        tolerance=tolerance,
+    )
+    return solution

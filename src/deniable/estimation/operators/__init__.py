@@ -1,0 +1,1 @@
+"""Channels as linear operators, one file per family of mechanisms."""

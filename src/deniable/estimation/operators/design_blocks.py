@@ -1,0 +1,114 @@
+"""Channels made of equal blocks, each the shifts of one set in the integers modulo b: one batch of short FFTs.
+
+Value x is number x div h of block x mod h. A report (B, y), the cell B b + y, supports the value v of its own block
+when y - v lies in D, and no value of another block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Floats, Indices, Integers, Numbers
+
+_EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftBlocks:
+    """The set D in Z_b, the number h of blocks, and how many values are dealt to them in turn."""
+
+    modulus: int
+    base: Integers
+    blocks: int
+    values: int
+
+    @property
+    def _longest(self) -> int:
+        """Values of a block, but for one less in the last ones."""
+        return -(-self.values // self.blocks)
+
+    @cached_property
+    def _padded(self) -> tuple[int, Any]:
+        """A length for which transforms are fast, and the set's transform at that length.
+
+        b may be a large prime. A value moved by an element stays below b + longest - 1, so that nothing wraps around.
+        """
+        from scipy.fft import next_fast_len, rfft
+
+        length = int(next_fast_len(self.modulus + self._longest - 1, real=True))
+        row = np.zeros(length)
+        row[self.base] = 1.0
+        return length, rfft(row)
+
+    def correlate(self, rows: Numbers) -> Floats:
+        """sum_(d in D) rows[B, v + d], for every value."""
+        from scipy.fft import irfft, rfft
+
+        length, members = self._padded
+        around = np.zeros((self.blocks, length))
+        around[:, : self.modulus] = rows
+        beyond = self._longest - 1  # the rows go round once more, as far as v + d may reach
+        around[:, self.modulus : self.modulus + beyond] = rows[:, :beyond]
+        spectra = rfft(around, axis=1)
+        spectra *= np.conj(members)
+        sums = irfft(spectra, length, axis=1, overwrite_x=True)[:, : self._longest]
+        return np.ascontiguousarray(sums.T).reshape(-1)[: self.values]
+
+    def spread(self, weights: Floats) -> Floats:
+        """sum_(d in D) weights[B, y - d], for every (B, y): the transpose of `correlate`."""
+        from scipy.fft import irfft, rfft
+
+        length, members = self._padded
+        dealt = np.zeros(self._longest * self.blocks)
+        dealt[: self.values] = weights
+        spectra = rfft(np.ascontiguousarray(dealt.reshape(-1, self.blocks).T), length, axis=1)
+        spectra *= members
+        sums = irfft(spectra, length, axis=1, overwrite_x=True)
+        out = np.ascontiguousarray(sums[:, : self.modulus])
+        beyond = self._longest - 1  # y = v + d of b and more is y - b
+        out[:, :beyond] += sums[:, self.modulus : self.modulus + beyond]
+        return out
+
+    def support(self, counts: Counts) -> Counts:
+        """For each value, how many reports support it; exact."""
+        if counts.max() >= _EXACT:
+            return self.support(counts % _EXACT) + _EXACT * self.support(counts // _EXACT)
+        return np.rint(self.correlate(counts.reshape(self.blocks, self.modulus))).astype(np.int64)
+
+    def neighbours(self, counts: Counts) -> Counts:
+        """For each value, how many reports lie in its block."""
+        totals = counts.reshape(self.blocks, self.modulus).sum(axis=1)
+        return np.resize(totals, self.values)  # again and again: block x mod h
+
+
+@dataclass(frozen=True)
+class BlockShiftOperator:
+    """The channel of shift blocks: `high` for the reports that support a value, `low` for all others."""
+
+    shifts: ShiftBlocks
+    high: float
+    low: float
+
+    def forward(self, weights: Floats) -> Floats:
+        spread = self.low * weights.sum() + (self.high - self.low) * self.shifts.spread(weights)
+        return np.asarray(spread.reshape(-1))
+
+    def adjoint(self, scores: Floats) -> Floats:
+        rows = scores.reshape(self.shifts.blocks, self.shifts.modulus)
+        return np.asarray(self.low * scores.sum() + (self.high - self.low) * self.shifts.correlate(rows))
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        # entries are high or low, and c^2 = (high + low) c - high low for both
+        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        numbers, own = np.divmod(values[:, np.newaxis], self.shifts.blocks)
+        blocks, shifted = np.divmod(reports, self.shifts.modulus)
+        members = np.zeros(self.shifts.modulus, np.bool_)
+        members[self.shifts.base] = True
+        supported = (own == blocks) & members[(shifted - numbers) % self.shifts.modulus]
+        return np.where(supported, self.high, self.low)

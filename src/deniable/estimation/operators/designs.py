@@ -1,0 +1,192 @@
+"""Channels made of shifts of sets in the integers modulo K: everything linear is one or two FFTs.
+
+A report (j, y) supports the value x when y - x lies in D_j. The counts H_j[y] of a summary are correlated
+with D_j; because all of it is a convolution over Z_K, sums over a set of w elements cost O(K log K).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask, Spectrum
+
+_EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftFamily:
+    """The sets D_j = m_j D in Z_K: a base set D and one multiplier per cohort.
+
+    Values are the first `values` elements of Z_K, all by default: sums over sets are wanted for these only.
+    """
+
+    modulus: int
+    base: Integers
+    multipliers: tuple[int, ...]
+    values: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", self.values or self.modulus)
+
+    @property
+    def cohorts(self) -> int:
+        return len(self.multipliers)
+
+    @cached_property
+    def spectra(self) -> Spectrum:
+        """The transforms of the sets' indicators, one row per cohort (half of each: they are real)."""
+        rows = [_rfft(self.indicator(j)) for j in range(self.cohorts)]
+        return np.array(rows)
+
+    def indicator(self, cohort: int) -> Floats:
+        """1 on D_j, 0 elsewhere."""
+        row = np.zeros(self.modulus)
+        row[self.base * self.multipliers[cohort] % self.modulus] = 1.0
+        return row
+
+    @cached_property
+    def members(self) -> Mask:
+        """Whether y lies in D_j, at j K + y."""
+        return np.concatenate([self.indicator(j) > 0 for j in range(self.cohorts)])
+
+    @cached_property
+    def power(self) -> Floats:
+        """S_m = sum_j |D_j^(m)|^2."""
+        total: Floats = (np.abs(self.spectra) ** 2).sum(axis=0)
+        return total
+
+    def support(self, counts: Counts) -> Counts:
+        """For each value x, how many reports (j, y) have y - x in D_j; exact."""
+        low, high = counts, counts[:0]
+        if counts.max() >= _EXACT:
+            low, high = counts % _EXACT, counts // _EXACT
+        sums = self.correlate(low.reshape(self.cohorts, self.modulus))
+        total = np.rint(sums).astype(np.int64)
+        return total + _EXACT * self.support(high) if len(high) else total
+
+    @cached_property
+    def _padded(self) -> tuple[int, Spectrum]:
+        """A length for which transforms are fast, and the sets' transforms at that length.
+
+        K often has large prime factors, for which they are several times slower. A value moved by an element of
+        a set stays below K + values - 1, so that at this length nothing wraps around.
+        """
+        from scipy.fft import next_fast_len
+
+        length = int(next_fast_len(self.modulus + self.values - 1, real=True))
+        return length, np.array([_rfft(self.indicator(j), length) for j in range(self.cohorts)])
+
+    def correlate(self, rows: Floats | Counts) -> Floats:
+        """sum_j sum_(d in D_j) rows[j, x + d], for every value x."""
+        length, sets = self._padded
+        total: Any = None
+        around = np.zeros(length)
+        for j in range(self.cohorts):
+            # the row goes round once more, as far as x + d may reach
+            around[: self.modulus] = rows[j]
+            around[self.modulus : self.modulus + self.values - 1] = rows[j, : self.values - 1]
+            spectrum = _rfft(around)
+            np.conj(spectrum, out=spectrum)  # in place: large arrays cost more to get than to fill
+            spectrum *= sets[j]
+            total = spectrum if total is None else np.add(total, spectrum, out=total)
+        return _irfft(np.conj(total, out=total), length)[: self.values]
+
+    def spread(self, weights: Floats) -> Floats:
+        """sum_(d in D_j) weights[y - d], for every (j, y): the transpose of `correlate`. Weights left out are 0."""
+        length, sets = self._padded
+        spectrum = _rfft(weights, length)
+        out = np.empty((self.cohorts, self.modulus))
+        for j in range(self.cohorts):
+            product = _irfft(spectrum * sets[j], length)
+            out[j] = product[: self.modulus]
+            beyond = self.values - 1  # y = x + d of K and more is y - K
+            out[j, :beyond] += product[self.modulus : self.modulus + beyond]
+        return out
+
+    def invert(self, rows: Floats) -> Floats:
+        """The correlation divided by S_m at every frequency but zero, which is left at zero."""
+        spectrum = np.zeros(self.modulus // 2 + 1, np.complex128)
+        for j in range(self.cohorts):
+            spectrum += _rfft(rows[j]) * np.conj(self.spectra[j])
+        spectrum[0] = 0
+        spectrum[1:] /= self.power[1:]
+        return _irfft(spectrum, self.modulus)
+
+
+@dataclass(frozen=True)
+class ShiftOperator:
+    """The channel of a shift family on the first `values` elements of Z_K: `high` on D_j, `low` elsewhere.
+
+    Both are probabilities of a whole report, cohort included.
+    """
+
+    family: ShiftFamily
+    values: int
+    high: float
+    low: float
+
+    def forward(self, weights: Floats) -> Floats:
+        spread = self.low * weights.sum() + (self.high - self.low) * self.family.spread(weights)
+        return np.asarray(spread.reshape(-1))
+
+    def adjoint(self, scores: Floats) -> Floats:
+        rows = scores.reshape(self.family.cohorts, self.family.modulus)
+        column = self.low * scores.sum() + (self.high - self.low) * self.family.correlate(rows)[: self.values]
+        return np.asarray(column)
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        # entries are high or low, and c^2 = (high + low) c - high low for both
+        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        cohorts, shifted = np.divmod(reports, self.family.modulus)
+        places = (shifted - values[:, np.newaxis]) % self.family.modulus
+        places += cohorts * self.family.modulus
+        return np.where(self.family.members[places], self.high, self.low)
+
+
+def kernel_moment(family: ShiftFamily, high: float, low: float) -> Floats:
+    """Second moment that one user of value v adds to the estimate of x, by x - v modulo K.
+
+    A report (j, y) adds A_j[x - y] to the estimate of x; a user with value v reports y = v + d, so that
+    the second moment at x - v = s is the mean over j of low sum(A_j^2) + (high - low) sum_(d in D_j) A_j[s - d]^2.
+    """
+    gain = (high - low) / family.cohorts
+    moment = np.zeros(family.modulus)
+    for j in range(family.cohorts):
+        alone = np.zeros((family.cohorts, family.modulus))
+        alone[j, 0] = 1.0
+        squared = (family.invert(alone) / gain + 1 / family.modulus) ** 2
+        moment += low * squared.sum() + (high - low) * _irfft(_rfft(squared) * family.spectra[j], family.modulus)
+    return moment / family.cohorts
+
+
+def average_over_pairs(moment: Floats, values: int) -> float:
+    """The mean of moment[x - v] over all pairs of different values among the first ones of Z_K."""
+    distance = np.arange(1, len(moment))
+    pairs = np.maximum(values - distance, 0) + np.maximum(values - (len(moment) - distance), 0)
+    return float(pairs @ moment[1:]) / (values * (values - 1))
+
+
+def average_over_users(moment: Floats, shares: Floats) -> Floats:
+    """For each value x, the mean of moment[x - v] over users who have another value, with these shares of values."""
+    padded = np.zeros(len(moment))
+    padded[: len(shares)] = shares
+    total = _irfft(_rfft(padded) * _rfft(moment), len(moment))[: len(shares)]
+    return np.asarray((total - shares * moment[0]) / np.maximum(1 - shares, 1e-12))
+
+
+def _rfft(row: Floats, length: int | None = None) -> Any:
+    from scipy.fft import rfft
+
+    return rfft(row, length)
+
+
+def _irfft(spectrum: Spectrum, length: int) -> Floats:
+    from scipy.fft import irfft
+
+    return np.asarray(irfft(spectrum, length))

@@ -1,0 +1,139 @@
+"""Channels made of Hadamard matrices, one a block: everything linear is one fast Walsh-Hadamard transform a block.
+
+Value x is number x div h of block x mod h, and has the column first + x div h of its block's matrix, whose entry at
+(u, c) is +1 if u & c has an even number of ones and -1 if odd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Indices, Mask, Numbers
+
+
+@dataclass(frozen=True)
+class HadamardBlocks:
+    """h blocks of matrices with `length` columns, the first value of a block in column `first`."""
+
+    blocks: int
+    length: int
+    values: int
+    first: int
+
+    @property
+    def _columns(self) -> slice:
+        """Those that have a value; in the last blocks one less."""
+        return slice(self.first, self.first - (-self.values // self.blocks))
+
+    def deal(self, weights: Floats) -> Floats:
+        """Numbers of the values at their block and column, zeros elsewhere."""
+        columns = self._columns
+        dealt = np.zeros((columns.stop - columns.start) * self.blocks)
+        dealt[: self.values] = weights
+        rows = np.zeros((self.blocks, self.length))
+        rows[:, columns] = dealt.reshape(-1, self.blocks).T
+        return rows
+
+    def read(self, rows: Numbers) -> Numbers:
+        """The numbers at the block and column of each value."""
+        return np.ascontiguousarray(rows[:, self._columns].T).reshape(-1)[: self.values]
+
+    def sign_is(self, values: Indices, blocks: Indices, rows: Indices, signs: Indices) -> Mask:
+        """Whether a value is of a block and has a sign, 0 for + and 1 for -, in its row; one row a value."""
+        numbers, own = np.divmod(values[:, np.newaxis], self.blocks)
+        return np.asarray((own == blocks) & (np.bitwise_count((self.first + numbers) & rows) % 2 == signs))
+
+    def of_block(self, numbers: Numbers) -> Numbers:
+        """A number of each block, for all its values."""
+        return np.resize(numbers, self.values)  # again and again: block x mod h
+
+    def signed(self, rows: Numbers) -> Numbers:
+        """sum over u of +-rows[block, u], for every value. The rows are overwritten."""
+        from deniable.kernels.hadamard import transform
+
+        transform(rows)
+        return self.read(rows)
+
+
+@dataclass(frozen=True)
+class ParityOperator:
+    """Reports (B, u), the cells B b + u: `high` for those that have the sign + with a value of block B, `low` else.
+
+    Column 0 must have no value: all its signs are +.
+    """
+
+    matrices: HadamardBlocks
+    high: float
+    low: float
+
+    def forward(self, weights: Floats) -> Floats:
+        from deniable.kernels.hadamard import transform
+
+        rows = self.matrices.deal(weights)
+        rows[:, 0] = rows.sum(axis=1)
+        transform(rows)  # sum of weight (1 + sign): twice what has the sign +
+        return np.asarray(self.low * weights.sum() + (self.high - self.low) / 2 * rows.reshape(-1))
+
+    def adjoint(self, scores: Floats) -> Floats:
+        rows = scores.reshape(self.matrices.blocks, self.matrices.length).copy()
+        totals = self.matrices.of_block(rows.sum(axis=1))
+        twice = totals + self.matrices.signed(rows)
+        return np.asarray(self.low * scores.sum() + (self.high - self.low) / 2 * twice)
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        # entries are high or low, and c^2 = (high + low) c - high low for both
+        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        blocks, rows = np.divmod(reports, self.matrices.length)
+        return np.where(self.matrices.sign_is(values, blocks, rows, np.zeros_like(rows)), self.high, self.low)
+
+
+@dataclass(frozen=True)
+class SignOperator:
+    """Reports (r, B, sign), the cells ((r - 1) h + B) 2 + sign, for rows r from 1 on.
+
+    `high` where block and sign are the value's in that row, `low` else.
+    """
+
+    matrices: HadamardBlocks
+    high: float
+    low: float
+
+    def forward(self, weights: Floats) -> Floats:
+        from deniable.kernels.hadamard import transform
+
+        rows = self.matrices.deal(weights)
+        transform(rows)
+        totals, signed = rows[:, :1].T, rows[:, 1:].T
+        twice = np.stack([totals + signed, totals - signed], axis=-1)
+        return np.asarray(self.low * weights.sum() + (self.high - self.low) / 2 * twice.reshape(-1))
+
+    def adjoint(self, scores: Floats) -> Floats:
+        cells = by_row(scores, self.matrices)
+        rows = np.empty((self.matrices.blocks, self.matrices.length))
+        rows[:, 0] = block_totals(scores, self.matrices)
+        rows[:, 1:] = (cells[:, :, 0] - cells[:, :, 1]).T
+        twice = self.matrices.signed(rows)
+        return np.asarray(self.low * scores.sum() + (self.high - self.low) / 2 * twice)
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        places, signs = np.divmod(reports, 2)
+        rows, blocks = np.divmod(places, self.matrices.blocks)
+        return np.where(self.matrices.sign_is(values, blocks, rows + 1, signs), self.high, self.low)
+
+
+def by_row(cells: Numbers, matrices: HadamardBlocks) -> Numbers:
+    """Cells of (r, B, sign) as an array with these axes."""
+    return cells.reshape(matrices.length - 1, matrices.blocks, 2)
+
+
+def block_totals(cells: Numbers, matrices: HadamardBlocks) -> Numbers:
+    """For each block, the sum of its cells of (r, B, sign): first over rows, which lie far apart in memory."""
+    totals: Numbers = cells.reshape(matrices.length - 1, -1).sum(axis=0).reshape(-1, 2).sum(axis=1)
+    return totals

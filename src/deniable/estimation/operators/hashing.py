@@ -1,0 +1,227 @@
+"""Channels of linear hashing over the integers modulo a prime g: everything linear is one Fourier transform.
+
+Values and seeds are vectors of d digits modulo g. A report (a, y) supports the value x when <a, x> = y. With w a
+primitive g-th root of unity and the counts N[a, y],
+
+    sum_a N[a, <a, x>] = (1/g) sum_t sum_(a, y) N[a, y] w^(t(<a, x> - y)).
+
+For t = 0 that is n/g. For t > 0 put a' = t a: what remains is one d-dimensional transform of F[t a] = sum_y N[a, y]
+w^(-t y). Seeds t a of one line say the same, since <t a, x> = t y where <a, x> = y; so their cells are added first,
+and then every a' but 0 is met exactly once. For g = 2 it is a Walsh-Hadamard transform of whole numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Numbers
+
+_EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer,
+_TOTAL = 2**50  # and in smaller ones where their sum would be too large for floats
+_CLEAR = 0.1  # and if sums are further from integers than that, in smaller ones
+
+
+@dataclass(frozen=True, eq=False)
+class LinearHashes:
+    """The prime g, the number d of digits, how many values there are, and which seeds.
+
+    All g^d of them in the order of their numbers in base g, or one of each line through 0: those with leading digit
+    1, in the same order.
+    """
+
+    base: int
+    digits: int
+    values: int
+    lines: bool
+
+    @property
+    def seeds(self) -> int:
+        """How many hash functions there are."""
+        return self._line_count if self.lines else self._vectors
+
+    @property
+    def _vectors(self) -> int:
+        return int(self.base**self.digits)
+
+    @property
+    def _line_count(self) -> int:
+        return (self._vectors - 1) // (self.base - 1)
+
+    def support(self, counts: Counts, piece: int = _EXACT) -> Counts:
+        """For each value x, how many reports (a, y) have <a, x> = y; exact."""
+        rows = counts.reshape(self.seeds, self.base)
+        if self.base == 2:
+            return self._parities(rows)
+        piece = min(piece, _TOTAL // len(counts))
+        if counts.max(initial=0) >= piece:
+            return self.support(counts % piece, piece) + piece * self.support(counts // piece, piece)
+        # the error of a sum is about 1e-16 log2(g^d) sqrt(cells) piece: below 0.001 for all there can be
+        sums = self.correlate(rows)
+        total = np.rint(sums)
+        if piece > 2 and np.abs(sums - total).max() > _CLEAR:
+            return self.support(counts, piece // 2)
+        return total.astype(np.int64)
+
+    def _parities(self, rows: Counts) -> Counts:
+        difference = self._transformed_parities(rows)
+        total = int(rows.sum())
+        # (n + difference)/2 without their sum, which may not fit: both are even or both odd
+        return (total >> 1) + (difference >> 1) + (total & 1)
+
+    def _transformed_parities(self, rows: Numbers) -> Numbers:
+        """sum_a (N[a, 0] - N[a, 1]) (-1)^<a, x>."""
+        from deniable.kernels.hadamard import transform
+
+        table = np.zeros((1, self._vectors), rows.dtype)
+        table[0, self.lines :] = rows[:, 0] - rows[:, 1]
+        transform(table)
+        return table[0, : self.values]
+
+    def correlate(self, rows: Numbers) -> Floats:
+        """sum_a rows[a, <a, x>], for every value x."""
+        from scipy.fft import fft, irfftn
+
+        if self.base == 2:
+            return np.asarray((rows.sum() + self._transformed_parities(rows.astype(np.float64))) / 2)
+        if not self.lines:
+            return self.by_lines.correlate(self.fold(rows)) + float(rows[0, 0])  # <0, x> = 0 for every x
+        spectra = fft(rows, axis=1)
+        accumulated = spectra.reshape(-1)[self._half]
+        accumulated[0] = 0  # a' = 0 is on no line
+        shape = (self.base,) * self.digits
+        sums = irfftn(accumulated.reshape(*shape[:-1], -1), shape, norm="forward", overwrite_x=True)
+        return np.asarray((sums.reshape(-1)[: self.values] + rows.sum()) / self.base)
+
+    def spread(self, weights: Floats) -> Floats:
+        """The sum of the weights of the values that (a, y) supports, for every (a, y): the transpose of `correlate`."""
+        from scipy.fft import irfft, rfftn
+
+        if self.base == 2:
+            return self._spread_parities(weights)
+        if not self.lines:
+            return self._unfold(self.by_lines.spread(weights), float(weights.sum()))
+        padded = np.zeros(self._vectors)
+        padded[: self.values] = weights
+        transformed = rfftn(padded.reshape((self.base,) * self.digits)).reshape(-1)
+        origins, sign = self._origins
+        spectra = transformed[origins]
+        spectra.imag *= sign
+        return np.asarray(irfft(spectra, self.base, axis=1, overwrite_x=True))
+
+    def _spread_parities(self, weights: Floats) -> Floats:
+        from deniable.kernels.hadamard import transform
+
+        table = np.zeros((1, self._vectors))
+        table[0, : self.values] = weights
+        transform(table)
+        difference = table[0, self.lines :]
+        return np.stack([(table[0, 0] + difference) / 2, (table[0, 0] - difference) / 2], axis=1)
+
+    @cached_property
+    def line_cells(self) -> Indices:
+        """For every seed t a, a with leading digit 1: the place of a among the lines, times g, plus t; 0 for seed 0."""
+        table = np.zeros(self._vectors, np.int64)
+        for factor in range(1, self.base):
+            divided = np.arange(self.base) * pow(factor, -1, self.base) % self.base  # digit by digit
+            below, power, first = np.zeros(1, np.int64), 1, 0
+            for digit in range(self.digits):
+                # the lines whose leading digit is this one come after all with a lower one
+                table[factor * power : (factor + 1) * power] = (first + below) * self.base + factor
+                if digit + 1 < self.digits:
+                    below = (divided[:, np.newaxis] * power + below).reshape(-1)
+                    first, power = first + power, power * self.base
+        return table
+
+    @property
+    def _columns(self) -> int:
+        """How many of the last digits a transform of real numbers keeps: the others are their conjugates."""
+        return self.base // 2 + 1
+
+    @cached_property
+    def _half(self) -> Indices:
+        return np.ascontiguousarray(self.line_cells.reshape(-1, self.base)[:, : self._columns]).reshape(-1)
+
+    @cached_property
+    def _origins(self) -> tuple[Indices, Floats]:
+        """For every line a and t up to g/2, where the transform of real numbers keeps t a, or -t a with sign -1."""
+        origin = np.zeros((self._line_count, self.base), np.int64)
+        sign = np.ones((self._line_count, self.base))
+        line, factor = np.divmod(self._half[1:], self.base)
+        places = np.arange(1, len(self._half))
+        origin[line, -factor], sign[line, -factor] = places, -1.0
+        origin[line, factor], sign[line, factor] = places, 1.0
+        return np.ascontiguousarray(origin[:, : self._columns]), np.ascontiguousarray(sign[:, : self._columns])
+
+    @cached_property
+    def inverses(self) -> Indices:
+        """1/t modulo g for every t, and 0 for 0."""
+        return np.array([0, *(pow(factor, -1, self.base) for factor in range(1, self.base))])
+
+    def supported(self, values: Indices, seeds: Indices, hashed: Indices) -> Mask:
+        """Whether <a, x> = y for reports (a, y), one row a value x."""
+        vectors = self._leading[seeds] if self.lines else seeds
+        # sums of d products of digits, which floats hold exactly
+        apart = (self._digits(values).T @ self._digits(vectors) - hashed).astype(np.int64)
+        return np.asarray(apart // self.base * self.base == apart)
+
+    def _digits(self, numbers: Indices) -> Floats:
+        powers = self.base ** np.arange(self.digits)[:, np.newaxis]
+        return np.asarray(numbers // powers % self.base, np.float64)
+
+    @cached_property
+    def _leading(self) -> Indices:
+        """The vector of each line, the one with leading digit 1."""
+        first = [np.arange(self.base**digit, 2 * self.base**digit) for digit in range(self.digits)]
+        return np.concatenate(first)
+
+    @cached_property
+    def by_lines(self) -> LinearHashes:
+        """The same hashes with one seed of each line."""
+        return LinearHashes(self.base, self.digits, self.values, lines=True)
+
+    def fold(self, rows: Numbers) -> Numbers:
+        """The cells of all seeds added up by lines; those of seed 0, which say nothing of values, are left out."""
+        from deniable.kernels.hashing import fold
+
+        out = np.zeros((self._line_count, self.base), rows.dtype)
+        fold(rows, self.by_lines.line_cells, self.by_lines.inverses, out)
+        return out
+
+    def _unfold(self, sums: Floats, total: float) -> Floats:
+        from deniable.kernels.hashing import unfold
+
+        out = np.zeros((self.seeds, self.base))
+        out[0, 0] = total
+        unfold(sums, self.by_lines.line_cells, self.by_lines.inverses, out)
+        return out
+
+
+@dataclass(frozen=True)
+class HashOperator:
+    """The channel of linear hashes: `high` for the reports (a, y) that support a value, `low` for all others.
+
+    Both are probabilities of a whole report, seed included.
+    """
+
+    hashes: LinearHashes
+    high: float
+    low: float
+
+    def forward(self, weights: Floats) -> Floats:
+        spread = self.low * weights.sum() + (self.high - self.low) * self.hashes.spread(weights)
+        return np.asarray(spread.reshape(-1))
+
+    def adjoint(self, scores: Floats) -> Floats:
+        rows = scores.reshape(self.hashes.seeds, self.hashes.base)
+        return np.asarray(self.low * scores.sum() + (self.high - self.low) * self.hashes.correlate(rows))
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        # entries are high or low, and c^2 = (high + low) c - high low for both
+        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        seeds, hashed = np.divmod(reports, self.hashes.base)
+        return np.where(self.hashes.supported(values, seeds, hashed), self.high, self.low)

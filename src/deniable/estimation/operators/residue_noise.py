@@ -1,0 +1,101 @@
+"""How much noise subsets of residues leave in a histogram: exact for each value, averaged over all or a sample.
+
+A report (j, Z) adds (l/n) (1[r in Z] - pi_j)/(p_j - q_j) to the residues r of modulus m_j, pi_j = w_j/m_j. For a sender
+of residue t the second moments of 1[r in Z] - pi over residues r are, by symmetry, and since they sum to zero,
+    a (I - 1 1^T/m) + d u u^T,  u = e_t - 1/m,
+and the estimate of value v weighs the residues by b = W A G^-1 e_v, one solution with the Gram matrix.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Indices
+from deniable.estimation.operators.residues import ResidueSystem, evenly
+
+EVERY = 640  # up to so many values all are averaged over
+SAMPLE = 32  # beyond, so many, spread evenly
+_EXACTLY, _CLOSELY = 1e-13, 1e-8  # residuals
+
+
+@dataclass(frozen=True)
+class SubsetChannel:
+    """Subset selection on m residues: w of them are sent, the sender's own with probability p, another with q."""
+
+    m: int
+    w: int
+    p: float
+    gain: float  # p - q
+    q: float
+
+    @property
+    def weight(self) -> float:
+        """(p - q)^2 / (pi (1 - pi)): one over the variance of a residue's estimate from one report."""
+        pi = self.w / self.m
+        return self.gain**2 / (pi * (1 - pi))
+
+    def moments(self) -> tuple[float, float]:
+        """a and d: from the two variances about pi, of the sender's residue and of another."""
+        m, pi, q = self.m, self.w / self.m, self.q
+        other = q * (1 - pi) ** 2 + (1 - q) * pi**2  # = a (1 - 1/m) + d/m^2
+        # the sender's own, p (1 - pi)^2 + (1 - p) pi^2, is a (1 - 1/m) + d (1 - 1/m)^2
+        d = self.gain * (1 - 2 * pi) / (1 - 2 / m) if m > 2 else 0.0
+        return (other - d / m**2) / (1 - 1 / m), d
+
+
+@dataclass(frozen=True)
+class ResidueNoise:
+    """Variance one report adds to the estimates, for senders of the estimated value and of any other."""
+
+    system: ResidueSystem
+    channels: tuple[SubsetChannel, ...]
+
+    @cached_property
+    def centre(self) -> Floats:
+        """h: what the estimate would be if all residues of a modulus were equally frequent."""
+        even = np.concatenate([np.full(m, 1 / m) for m in self.system.moduli])
+        return self.system.least_squares(even)[0]
+
+    def of_values(self, values: Indices) -> tuple[Floats, Floats]:
+        """For each value: the variance a sender of it adds to its estimate, and what another adds on average."""
+        k, senders = self.system.k, len(self.channels)
+        tolerance = _EXACTLY if k <= EVERY else _CLOSELY
+        rows = np.array([self.system.inverse_row(value, tolerance) for value in values.tolist()])
+        own, total = np.zeros(len(values)), np.zeros(len(values))
+        for weight, channel in zip(self.system.weights, self.channels, strict=True):
+            m, (a, d) = channel.m, channel.moments()
+            padded = np.zeros((len(values), -(-k // m) * m))
+            padded[:, :k] = rows
+            b = weight * padded.reshape(len(values), -1, m).sum(axis=1)
+            centred = b - b.mean(axis=1, keepdims=True)
+            scale = senders / channel.gain**2
+            common = a * (centred**2).sum(axis=1)
+            carriers = np.bincount(np.arange(k) % m, minlength=m)  # how many values have each residue
+            own += scale * (common + d * centred[np.arange(len(values)), values % m] ** 2)
+            total += scale * (k * common + d * (centred**2) @ carriers)
+        # less the squares of the means, which are 1 - h for the value itself and -h for others
+        h = self.centre[values]
+        others = (total - own) / (k - 1) - h**2
+        return own - (1 - h) ** 2, others
+
+    @cached_property
+    def _sampled(self) -> tuple[Floats, Floats]:
+        k = self.system.k
+        return self.of_values(np.arange(k) if k <= EVERY else evenly(k, SAMPLE))
+
+    @cached_property
+    def average(self) -> tuple[float, float]:
+        """The same two numbers, averaged over values: over all up to `EVERY`, else over an even sample."""
+        own, others = self._sampled
+        return float(own.mean()), float(others.mean())
+
+    @property
+    def accuracy(self) -> float:
+        """The standard error of the averages, relative, as of a random sample; zero if all values were taken."""
+        if self.system.k <= EVERY:
+            return 0.0
+        return max(float(each.std() / each.mean()) for each in self._sampled) / math.sqrt(SAMPLE)

@@ -1,0 +1,1 @@
+"""What every mechanism is made of: a definition, a device's half, a server's half."""

@@ -1,0 +1,145 @@
+"""Decoding an open domain: frequencies of candidate strings, and of all strings that are not among them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from deniable.core.domain.open import Open
+from deniable.core.errors import InvalidArgument, shown
+from deniable.core.estimate import Estimate
+from deniable.core.reports import Reports
+from deniable.core.summary import Summary
+from deniable.core.validate import choice
+from deniable.estimation.channel import TARGETS
+from deniable.estimation.cohorts.decoding import CohortCells, Decoded
+from deniable.estimation.cohorts.design import MOST_LOAD
+from deniable.mechanisms.base.server import assembled
+from deniable.mechanisms.cohorts.sizes import DesignWarning
+
+if TYPE_CHECKING:
+    from deniable.mechanisms.cohorts.base import CohortMechanism
+
+_NOTE = (
+    "Per string: the score test inverted, with the noise measured in the cells themselves, so that strings nobody "
+    "listed are part of it; at the level over the choice of the hash functions, up to a normal approximation."
+)
+_SELECTED = " Of strings that were selected, the estimate is larger than the truth more often than smaller."
+
+_BY_LEAST_SQUARES: dict[str, Callable[[CohortCells], Decoded]] = {
+    "projected": CohortCells.projected,
+    "nonnegative": CohortCells.nonnegative,
+    "least-squares": CohortCells.least_squares,
+}
+_BY_CANDIDATE: dict[str, Callable[[CohortCells], Decoded]] = {
+    "selected": CohortCells.selected,
+    "per-candidate": CohortCells.per_candidate,
+}
+UNBIASED = ("least-squares", "per-candidate")
+
+
+def open_methods(mechanism: CohortMechanism) -> tuple[str, ...]:
+    """The names of the methods that decode candidates."""
+    likely = ("mle",) if hasattr(mechanism, "channel_of") else ()
+    return (*_BY_LEAST_SQUARES, *_BY_CANDIDATE, *likely)
+
+
+def decode(
+    mechanism: CohortMechanism,
+    summary: Summary | Reports,
+    candidates: Iterable[Any],
+    method: str | None,
+    target: str,
+    *,
+    complete: bool,
+    progress: Callable[[str], None] | None = None,
+) -> Estimate:
+    """Frequencies of the candidates and, unless they are complete, of all other strings together.
+
+    By default least squares, projected, as long as there are enough equations to tell the candidates apart; else
+    those found to be present, fitted together.
+    """
+    choice(TARGETS, target=target)
+    if method is not None:
+        choice(open_methods(mechanism), method=method)
+    summary = mechanism.summarize(summary) if isinstance(summary, Reports) else summary
+    if not isinstance(summary, Summary):
+        raise InvalidArgument("summary", "be a Summary, or Reports", summary)
+    mechanism.check_summary(summary)
+    assert isinstance(mechanism.domain, Open)
+    domain = mechanism.domain.candidates(candidates)
+    if complete:
+        if domain.listed < 2:
+            rule = "be two strings or more if they are complete: of one alone nothing is left to estimate"
+            raise InvalidArgument("candidates", rule, domain.all_labels()[:-1])
+        domain = replace(domain, other=None)
+    labels = domain.all_labels() if complete else domain.all_labels()[:-1]
+    said = progress or (lambda _: None)
+    said(f"hashing {len(labels):,} candidates")
+    cells = mechanism.cohort_cells(summary, mechanism.design(mechanism.domain.indices(labels), complete=complete))
+    _warn_of_twins(cells, labels)
+    method = method or ("projected" if cells.design.load <= MOST_LOAD else "selected")
+    said(f"fitting {len(labels):,} candidates ({method})")
+    found = _decoded(mechanism, summary, cells, method)
+    v1 = mechanism.own_noise(found.noise)
+    if not complete:
+        v1[-1] = 0.0  # many strings together: none of them is in all their cells
+    noise = (found.noise, v1, 0.0) if target == "users" else (found.noise, v1 + 1, -1.0)
+    plain = method in UNBIASED
+    return assembled(
+        mechanism,
+        summary,
+        domain=domain,
+        frequencies=found.frequencies,
+        first=found.first,
+        noise=noise,
+        tails=None,
+        method=method,
+        target=target,
+        unbiased=plain,
+        note=_NOTE + ("" if method != "selected" else _SELECTED),
+        details={"load": cells.design.load, **found.details},
+        skewness=found.skewness,
+    )
+
+
+def _decoded(mechanism: CohortMechanism, summary: Summary, cells: CohortCells, method: str) -> Decoded:
+    design = cells.design
+    if method in _BY_CANDIDATE:
+        return _BY_CANDIDATE[method](cells)
+    if not design.identifiable:
+        most = design.cohorts * (design.buckets - 1) + design.complete
+        rule = (
+            f"be one of {', '.join(_BY_CANDIDATE)}: least squares cannot tell {design.values} candidates apart in "
+            f"{design.cohorts} cohorts of {design.buckets} buckets (at most {most}, and well below half of it for "
+            f"small errors)"
+        )
+        raise InvalidArgument("method", rule, method)
+    if method in _BY_LEAST_SQUARES:
+        return _BY_LEAST_SQUARES[method](cells)
+    return _most_likely(mechanism, summary, cells)
+
+
+def _most_likely(mechanism: Any, summary: Summary, cells: CohortCells) -> Decoded:
+    from deniable.estimation.methods.iterative import iterate
+
+    first = cells.least_squares()
+    start = cells.projected().frequencies
+    complete = cells.design.complete
+    found = iterate(summary.counts, mechanism.channel_of(cells.design, unlisted=not complete), start=start)
+    work = {"gap": found.gap, "updates": found.updates, "newton_steps": found.newton_steps}
+    return replace(first, frequencies=found.frequencies, details=work)
+
+
+def _warn_of_twins(cells: CohortCells, labels: list[Any]) -> None:
+    """Say which candidates no report tells apart."""
+    twins = cells.design.repeated()
+    if twins:
+        a, b = (labels[place] for place in twins[0])
+        message = (
+            f"{len(twins)} pairs of candidates share all their buckets and cannot be told apart, such as {shown(a)} "
+            f"and {shown(b)}: drop one of each, or make a spec with more cohorts"
+        )
+        warnings.warn(message, DesignWarning, stacklevel=4)

@@ -1,0 +1,197 @@
+"""Cohorts whose reports are Bloom filters with every bit flipped by a coin of its own, all of them alike.
+
+The filter of a value has the bits set to which the hash functions of the cohort send it. Bits are flipped with
+probability q = t/M by coins of 32 bits, tossed 64 at a time (kernels/bits.py). Two filters differ in D = min(2h, m)
+of m bits at most, h being the hash functions of a cohort, so that ratios are ((M - t)/t)^D at most.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.domain.open import Open
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.estimation.cohorts.decoding import CohortCells
+from deniable.estimation.cohorts.design import CohortDesign
+from deniable.estimation.operators.marks import BucketMarkOperator
+from deniable.mechanisms.base.definition import Payload
+from deniable.mechanisms.cohorts.base import CohortMechanism
+from deniable.mechanisms.cohorts.sizes import BucketRule
+from deniable.mechanisms.layouts.filters import BloomReports
+from deniable.mechanisms.unary.unary_encoding import COIN_BITS, MAX_VALUES, best_guesses, least_flip
+from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.keystream import MODULUS
+
+_PAIRS = 2**16  # of filters that are compared to find the two that differ most
+_GUESSES = 2**22  # pairs of reports and filters of which the best guesses are found one by one
+
+
+@dataclass(frozen=True)
+class FlippedFilters(BloomReports, CohortMechanism):
+    """What mechanisms of this kind share: all but which hash functions there are."""
+
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "projected"
+    bucket_rule: ClassVar[BucketRule] = BucketRule(free=128)  # each is a bit of a report
+
+    @staticmethod
+    def cell_noise(bound: float, buckets: int, hashes: int) -> float:
+        # q (1 - q)/(1 - 2q)^2 = s/(s - 1)^2,  s = (1 - q)/q = e^(epsilon/D)
+        gain = math.expm1(math.log(bound) / min(2 * hashes, buckets))
+        return (1 + gain) / gain**2 + _spread(buckets, hashes)
+
+    @staticmethod
+    def plain_noise(bound: float, values: int) -> float:
+        # that of symmetric unary encoding
+        return FlippedFilters.cell_noise(bound, values, 1) - _spread(values, 1)
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        if self.buckets > MAX_VALUES:
+            raise InvalidArgument("buckets", f"be at most {MAX_VALUES} for {self.name}: each is a bit", self.buckets)
+        unit = max(1, modulus >> COIN_BITS)  # of 2^64 parts, coins have only every 2^32nd
+        flip = least_flip(bound, modulus // unit, min(2 * self.hashes, self.buckets)) * unit
+        if 2 * flip >= modulus:
+            raise InvalidArgument("epsilon", f"be larger: no {COIN_BITS}-bit coin is that weak", self.epsilon)
+        return {"flip": flip, "rejection_cohort": rejection_bound(self.cohorts, modulus)}
+
+    def _derive(self) -> None:
+        pass
+
+    @property
+    def flip(self) -> Fraction:
+        """q: the chance that a bit is flipped."""
+        return Fraction(self.thresholds["flip"], MODULUS)
+
+    @property
+    def stride(self) -> int:
+        return 1 + COIN_BITS * self.slices  # the cohort, and the coins of all bits
+
+    def filter(self, index: int, cohort: int) -> int:
+        """The bits of a value in this cohort, as one integer."""
+        bits = 0
+        for place in range(self.hashes):
+            bits |= 1 << self.bucket(index, cohort, place)
+        return bits
+
+    def randomize_one(self, index: int, choices: Choices) -> tuple[int, ...]:
+        cohort = choices.below(self.cohorts, self.thresholds["rejection_cohort"])
+        flips = choices.coins(self.thresholds["flip"], self.slices, COIN_BITS)
+        return self.row(cohort, (self.filter(index, cohort) ^ flips) & (2**self.buckets - 1))
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.cohorts import flip_filters
+
+        bounds = np.array([self.cohorts, self.hashes, self.buckets], np.uint64)
+        rejection, flip = np.uint64(self.thresholds["rejection_cohort"]), np.uint64(self.thresholds["flip"])
+        again = np.empty(len(indices), np.bool_)
+        functions = self.maps, self.keys, np.uint64(self.size)
+        count = flip_filters(indices, words, *functions, bounds, rejection, flip, COIN_BITS, again, out)
+        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        assert isinstance(payload, tuple)
+        flipped = (self.bits(payload) ^ self.filter(index, int(payload[0]))).bit_count()
+        return self.flip**flipped * (1 - self.flip) ** (self.buckets - flipped) / self.cohorts
+
+    @cached_property
+    def distance(self) -> int:
+        """In how many bits two filters differ at most; in an open domain, or one of many values, D."""
+        if self.hashes == 1:
+            return 2  # some cohort tells two values apart
+        if isinstance(self.domain, Open) or self.k**2 * self.cohorts > _PAIRS:
+            return min(2 * self.hashes, self.buckets)
+        pairs = (pair for filters in self._filters() for pair in combinations(filters, 2))
+        return max((one ^ other).bit_count() for one, other in pairs)
+
+    def _filters(self) -> Iterator[list[int]]:
+        """The filters that occur in each cohort of a closed domain."""
+        return (sorted({self.filter(index, cohort) for index in range(self.k)}) for cohort in range(self.cohorts))
+
+    def ratio(self) -> Fraction:
+        return (1 / self.flip - 1) ** self.distance
+
+    def reconstruction_rate(self) -> Fraction:
+        """How often the best guess is right; with several hashes, for large domains, what it is at most."""
+        if isinstance(self.domain, Open):
+            raise InvalidArgument("domain", "be closed here: in an open one there is no uniform guess", "open")
+        if self.hashes == 1:
+            # a unary encoding of the buckets that hold a value
+            used = Counter(len(np.unique(row)) for row in self.whole_design.table)
+            total = sum(times * best_guesses(1 - self.flip, self.flip, bits) for bits, times in used.items())
+            return Fraction(total, self.cohorts * self.k)
+        if self.k * self.cohorts << self.buckets > _GUESSES:
+            # no report is less than 1/ratio times as likely under the k - 1 other values
+            return self.ratio() / (self.ratio() + self.k - 1)
+        nearest: Counter[int] = Counter()
+        reports = np.arange(1 << self.buckets)
+        for filters in self._filters():
+            apart = np.bitwise_count(reports[:, np.newaxis] ^ np.array(filters)).min(1)
+            nearest.update(apart.tolist())
+        kept = 1 - self.flip
+        total = sum(times * self.flip**apart * kept ** (self.buckets - apart) for apart, times in nearest.items())
+        return Fraction(total, self.cohorts * self.k)
+
+    def shares(self, summary: Summary) -> tuple[Floats, Floats]:
+        rows = self.by_cohort(summary.counts)
+        flip, sizes = float(self.flip), rows[:, :1]
+        # (bits - q n_c)/(p - q),  p = 1 - q
+        return (rows[:, 1:] - flip * sizes) / (summary.n * float(1 - 2 * self.flip)), sizes[:, 0] / summary.n
+
+    def cohort_cells(self, summary: Summary, design: CohortDesign) -> CohortCells:
+        found = super().cohort_cells(summary, design)
+        if self.hashes > 1:
+            return found
+        # each filter has one bit: what bits of a cohort have in common is known to be noise
+        return replace(found, cells=found.cells - found.cells.mean(1, keepdims=True))
+
+    @property
+    def _flip_noise(self) -> float:
+        return float(self.flip * (1 - self.flip) / (1 - 2 * self.flip) ** 2)
+
+    def unit(self) -> float:
+        return self._flip_noise + _spread(self.buckets, self.hashes)
+
+    def own_noise(self, others: Any) -> Any:
+        # flips are as noisy for everybody; of what cohorts add, own users add a part that depends on the design
+        return 0 * others
+
+    def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
+        # a report of cohort c adds sum_b weight [c, b] ((bit b - q)/(p - q) - centre), and a constant:
+        # bits vary by q (1 - q)/(p - q)^2 about 1 in the value's filter and 0 elsewhere
+        found: Floats = np.broadcast_to(self._flip_noise * (weights**2).sum((1, 2)), (design.values,) * 2).copy()
+        padded = np.pad(weights, ((0, 0), (0, 0), (0, 1)))
+        for cohort in range(self.cohorts):
+            own = design.table[cohort * self.hashes : (cohort + 1) * self.hashes]
+            means = padded[:, cohort][:, own].sum(1).T - self.centre * weights[:, cohort].sum(1) + constant
+            found += means**2
+        return found / self.cohorts
+
+    def _noisy_counts(self, users: Counts, sizes: Counts, generator: np.random.Generator) -> Counts:
+        # the bits of a report are independent given its cohort and value, so the counts of two bits are, too
+        flip = float(self.flip)
+        bits = generator.binomial(users, 1 - flip) + generator.binomial(sizes[:, np.newaxis] - users, flip)
+        return np.column_stack([sizes, bits]).reshape(-1)
+
+    def reports_operator(self, data: Payloads) -> BucketMarkOperator | None:
+        if self.hashes > 1:
+            return None
+        # a filter has one bit: a report that has it is ((1 - q)/q)^2 times as likely as one that has not
+        return BucketMarkOperator.of(self.whole_design, float((1 / self.flip - 1) ** 2), data)
+
+
+def _spread(buckets: int, hashes: int) -> float:
+    """What cohorts add to the noise of a cell: r (1 - r), r the chance that a string has it set; n C Var of that."""
+    r = 1 - (1 - 1 / buckets) ** hashes
+    # with one hash, the cells of a cohort add up to zero: per free one
+    return r * (1 - r) * (buckets / (buckets - 1) if hashes == 1 else 1.0)

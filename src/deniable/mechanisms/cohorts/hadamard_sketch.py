@@ -1,0 +1,200 @@
+"""Hadamard count mean sketch: one bit, a random sign of the Hadamard transform of the bit of a value's bucket.
+
+A report names a cohort, which is a hash function, and a coordinate l of its m buckets; its one bit is the entry
+H[l, bucket of the value] of the Hadamard matrix, turned with probability 1/(1 + e^epsilon).
+
+Published is l uniform over 0..m-1. Row 0 of H has the same sign in every column, so a report with l = 0 says nothing of
+the value. Here l is uniform over 1..m-1: the estimate is as unbiased, from the first report on, and its variance is
+(m - 1)/m times the published one.
+
+Reference: Apple Differential Privacy Team 2017, "Learning with privacy at scale" (HCMS).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.domain.open import Open
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.estimation.cohorts.design import CohortDesign
+from deniable.estimation.cohorts.sketch import SketchOperator, to_buckets, to_coordinates
+from deniable.mechanisms.base.definition import Payload
+from deniable.mechanisms.base.two_level import truth_threshold
+from deniable.mechanisms.cohorts.sizes import BucketRule
+from deniable.mechanisms.cohorts.sketches import Sketch
+from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.keystream import MODULUS
+
+_SIMULATED_AT_ONCE = 2**22
+
+
+@dataclass(frozen=True)
+class HadamardSketch(SymbolReports, Sketch):
+    """Hadamard count mean sketch, "hcms": `cohorts` hash functions of `buckets` each, a power of two.
+
+    Guarantee: largest ratio T/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
+    Cost: two random words a report, one bit beside log2(cohorts (buckets - 1)) random ones, one count a report.
+
+    >>> from deniable import Domain
+    >>> HadamardSketch(Domain.open(), epsilon=4.0, cohorts=128, buckets=256).report_bits
+    16
+    """
+
+    name: ClassVar[str] = "hcms"
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "mle"
+    bucket_rule: ClassVar[BucketRule] = BucketRule(free=256, powers=True)  # more cohorts rather than more of them
+
+    @staticmethod
+    def cell_noise(bound: float, buckets: int, _hashes: int = 1) -> float:
+        # ((e + 1)/(e - 1))^2 (m - 1)/m
+        return ((bound + 1) / (bound - 1)) ** 2 * (1 - 1 / buckets)
+
+    @staticmethod
+    def plain_noise(bound: float, values: int) -> float:
+        return HadamardSketch.cell_noise(bound, values)
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        # T = floor(M E/(E + 1))
+        truth = truth_threshold(bound, modulus, 1, 2)
+        if 2 * truth <= modulus:
+            raise InvalidArgument("epsilon", "be larger: no 64-bit coin is that weak", self.epsilon)
+        return {"truth": truth, "rejection_pair": rejection_bound(self._pairs, modulus)}
+
+    def _derive(self) -> None:
+        pass
+
+    @property
+    def coordinates(self) -> int:
+        """m - 1: rows of the Hadamard matrix that tell something."""
+        return self.buckets - 1
+
+    @property
+    def _pairs(self) -> int:
+        return self.cohorts * self.coordinates
+
+    @property
+    def truth(self) -> Fraction:
+        """The chance that the sign is not turned."""
+        return Fraction(self.thresholds["truth"], MODULUS)
+
+    @property
+    def gain(self) -> Fraction:
+        """The mean of a report's sign times the true one."""
+        return 2 * self.truth - 1
+
+    @property
+    def stride(self) -> int:
+        return 2  # the cohort and its coordinate, and the coin
+
+    @property
+    def symbols(self) -> int:
+        return 2 * self._pairs
+
+    def odd(self, pair: int, index: int) -> int:
+        """1 if the value has the sign - in this cohort and coordinate, else 0."""
+        cohort, coordinate = divmod(pair, self.coordinates)
+        return (coordinate + 1 & self.bucket(index, cohort)).bit_count() % 2
+
+    def randomize_one(self, index: int, choices: Choices) -> int:
+        pair = choices.below(self._pairs, self.thresholds["rejection_pair"])
+        turned = not choices.coin(self.thresholds["truth"])
+        return 2 * pair + (self.odd(pair, index) ^ turned)
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.cohorts import send_bucket_sign
+
+        rejection, truth = np.uint64(self.thresholds["rejection_pair"]), np.uint64(self.thresholds["truth"])
+        again = np.empty(len(indices), np.bool_)
+        buckets = np.uint64(self.buckets)
+        count = send_bucket_sign(indices, words, self.maps, buckets, rejection, truth, again, out)
+        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        assert isinstance(payload, int | np.integer)
+        pair, sent = divmod(int(payload), 2)
+        return (self.truth if self.odd(pair, index) == sent else 1 - self.truth) / self._pairs
+
+    def ratio(self) -> Fraction:
+        return self.truth / (1 - self.truth)
+
+    def reconstruction_rate(self) -> Fraction:
+        if isinstance(self.domain, Open):
+            raise InvalidArgument("domain", "be closed here: in an open one there is no uniform guess", "open")
+        # where values of both signs are, a report of either is likeliest under some value with `truth`
+        used = np.zeros((self.cohorts, self.buckets))
+        for cohort, row in enumerate(self.whole_design.table):
+            used[cohort, row] = 1.0
+        both = int((np.abs(to_coordinates(used)) < used.sum(1, keepdims=True) - 0.5).sum())
+        return (2 * self.truth * both + self._pairs - both) / (self._pairs * self.k)
+
+    def shares(self, summary: Summary) -> tuple[Floats, Floats]:
+        counts = summary.counts.reshape(self.cohorts, self.coordinates, 2)
+        sizes = counts.sum((1, 2)) / summary.n
+        # the mean over l > 0 of H[l, b] H[l, own bucket] is (m [b = own] - 1)/(m - 1)
+        scale = self.coordinates / (self.buckets * float(self.gain) * summary.n)
+        centred = scale * to_buckets(counts[:, :, 0] - counts[:, :, 1])
+        return centred + sizes[:, np.newaxis] / self.buckets, sizes
+
+    def unit(self) -> float:
+        return float((1 - Fraction(1, self.buckets)) / self.gain**2)
+
+    def own_noise(self, others: Any) -> Any:
+        # every report says as much, in one direction or the other, and that of an own user is 1 on average
+        return 0 * others - 1
+
+    def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
+        # a report adds +-G[c, l], G = (m - 1)/(m gain) sum_b weight [c, b] H[l, b], and a constant k: in the mean over
+        # c and l, G^2 + 2 k (what it adds on average) + k^2, of which sum_l G^2 is known without a transform (Parseval)
+        sums = weights.sum(2)
+        squares = self.buckets * (weights**2).sum((1, 2)) - (sums**2).sum(1)
+        scale = self.coordinates / (self.buckets * float(self.gain))
+        means = -np.broadcast_to(sums.sum(1) / self.buckets, (design.values,) * 2)
+        for cohort, row in enumerate(design.table):
+            means = means + weights[:, cohort, row].T
+        found: Floats = scale**2 * squares / self._pairs + 2 * constant * means / self.cohorts + constant**2
+        return found
+
+    def _noisy_counts(self, users: Counts, sizes: Counts, generator: np.random.Generator) -> Counts:
+        true = np.zeros((self.cohorts, self.coordinates, 2), np.int64)
+        if int(sizes.sum()) <= self.cohorts * self.buckets**2:
+            self._add_each(users, true, generator)
+        else:
+            self._add_cells(users, true, generator)
+        kept = generator.binomial(true, float(self.truth))
+        found: Counts = kept + (true - kept)[:, :, ::-1]
+        return found.reshape(-1)
+
+    def _add_each(self, users: Counts, true: Counts, generator: np.random.Generator) -> None:
+        """Count the true signs of these users in coordinates of their own, one by one."""
+        ends = np.cumsum(users.reshape(-1))
+        for start in range(0, int(ends[-1]), _SIMULATED_AT_ONCE):
+            some = np.arange(start, min(start + _SIMULATED_AT_ONCE, int(ends[-1])))
+            cohorts, buckets = np.divmod(np.searchsorted(ends, some, side="right"), self.buckets)
+            drawn = generator.integers(0, self.coordinates, len(some))
+            odd = np.bitwise_count(drawn + 1 & buckets) & 1
+            places = (cohorts * self.coordinates + drawn) * 2 + odd
+            true += np.bincount(places, minlength=self.symbols).reshape(true.shape)
+
+    def _add_cells(self, users: Counts, true: Counts, generator: np.random.Generator) -> None:
+        """The same, all users of a bucket at once."""
+        even = np.full(self.coordinates, 1 / self.coordinates)
+        odd = np.bitwise_count(np.arange(self.buckets)[:, np.newaxis] & np.arange(1, self.buckets)) & 1 == 1
+        for cohort, own in enumerate(users):
+            drawn = generator.multinomial(own, even)
+            true[cohort, :, 0] += np.where(odd, 0, drawn).sum(0)
+            true[cohort, :, 1] += np.where(odd, drawn, 0).sum(0)
+
+    def operator(self) -> SketchOperator | None:
+        return None if isinstance(self.domain, Open) else self.channel_of(self.whole_design)
+
+    def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> SketchOperator:
+        """The channel of the design's values, and of all unlisted strings as one more."""
+        return SketchOperator(design, float(self.gain), unlisted)

@@ -1,0 +1,215 @@
+"""How many cohorts and buckets a design with hashes should have, by its analytic error, and which cannot work.
+
+With C cohorts of k buckets and h hashes each, S values are S unknowns in C (k - 1) equations; for random hashes
+least squares then has
+    n Var = unit / (k r (1 - r) (1 - y)),  y = S / (C (k - 1)),  r = 1 - (1 - 1/k)^h,
+unit being n C times the variance of a cell (for randomised response (e + k - 1)^2 / (k (e - 1)^2)). One cohort whose
+buckets are all values of a closed domain, permuted, is the exception: it is plain randomised response, and y = 0.
+
+Two strings can be told apart if they have different buckets in some cohort. Of S random ones the expected share
+that has buckets of its own is (1 - k^-C)^(S-1) (Kairouz, Bonawitz, Ramage 2016, section G).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Protocol
+
+from deniable.core.errors import InvalidArgument
+from deniable.core.validate import whole
+from deniable.estimation.cohorts.design import MOST_LOAD
+
+CANDIDATES = 1024  # an open design is meant for this many, unless it is said
+MAX_COHORTS = 2**16
+MAX_CELLS = 2**26
+LEAST_SHARE = 0.999  # of strings that must have buckets of their own
+_FULL_LOAD = 0.95  # beyond, errors are twenty times those of few unknowns and more
+_FREE_CELLS = 2**15
+_PER_DOUBLING = 0.01  # error that twice as many cells must save to be worth keeping
+_PER_LONGER_REPORT = 0.05
+_USUAL_CELLS = 2**22
+_USUAL_TABLE = 2**26  # buckets of all values in all cohorts, which a server looks up
+
+
+class DesignWarning(UserWarning):
+    """A design, or a list of candidates, that cannot tell all values apart, and what to do about it."""
+
+
+maker_was_warned = ContextVar("maker_was_warned", default=False)  # whoever loads a spec did not choose its design
+
+
+@dataclass(frozen=True)
+class BucketRule:
+    """Which numbers of buckets suit a mechanism: perhaps powers of two, and beyond `free` no more than they are worth.
+
+    Twice as many must then save an error of 5%.
+    """
+
+    free: int | None = None
+    powers: bool = False
+
+    def allows(self, buckets: int) -> bool:
+        """Whether there may be so many."""
+        return not self.powers or buckets.bit_count() == 1
+
+    def price(self, buckets: int) -> float:
+        """By how much so many buckets are disliked, as a factor of the error."""
+        return 1.0 if self.free is None else 1 + _PER_LONGER_REPORT * math.log2(max(1.0, buckets / self.free))
+
+
+ANY = BucketRule()
+
+
+class Kind(Protocol):
+    """What a mechanism's class says of its errors, before any is made; bound is e^epsilon."""
+
+    bucket_rule: BucketRule
+
+    @staticmethod
+    def cell_noise(bound: float, buckets: int, hashes: int, /) -> float:
+        """n C times the variance of a cell's estimated share, no value being frequent."""
+        ...
+
+    @staticmethod
+    def own_extra(bound: float, buckets: int, others: float, /) -> float:
+        """How much more a user adds to n Var of their own value than to that of another, which is `others`."""
+        ...
+
+    @staticmethod
+    def plain_noise(bound: float, values: int, /) -> float:
+        """n Var of a rare value where each value has a bucket of its own in the only cohort."""
+        ...
+
+
+def load(values: int, cohorts: int, buckets: int) -> float:
+    """y: unknowns for each equation."""
+    return values / (cohorts * (buckets - 1))
+
+
+def analytic_error(
+    kind: Kind, bound: float, values: int, cohorts: int, buckets: int, hashes: int, *, permuted: bool
+) -> float:
+    """n Var of the least-squares estimate of a rare value; infinite where it has none."""
+    if permuted and cohorts == hashes == 1 and buckets == values:
+        return kind.plain_noise(bound, values)
+    y = load(values, cohorts, buckets)
+    if y >= 1:
+        return math.inf
+    r = 1 - (1 - 1 / buckets) ** hashes
+    return kind.cell_noise(bound, buckets, hashes) / (buckets * r * (1 - r) * (1 - y))
+
+
+@dataclass(frozen=True, order=True)
+class Size:
+    """A choice of cohorts and buckets: its score, the lower the better, and its n Var of a rare value."""
+
+    score: float
+    error: float
+    cohorts: int
+    buckets: int
+
+
+def sizes(
+    kind: Kind,
+    bound: float,
+    values: int,
+    hashes: int,
+    *,
+    cohorts: int | None,
+    buckets: int | None,
+    permuted: bool,
+) -> tuple[int, int]:
+    """Cohorts and buckets: those given, checked, and the best for whatever is not given."""
+    if cohorts is not None:
+        whole(1, MAX_COHORTS, cohorts=cohorts)
+    if buckets is not None:
+        whole(2, min(values, MAX_CELLS) if permuted else MAX_CELLS, buckets=buckets)
+        if not kind.bucket_rule.allows(buckets):
+            raise InvalidArgument("buckets", "be a power of two", buckets)
+    if cohorts is not None and buckets is not None:
+        if cohorts * buckets > MAX_CELLS:
+            raise InvalidArgument("cohorts", f"leave at most {MAX_CELLS} cells in all (buckets={buckets})", cohorts)
+        return int(cohorts), int(buckets)
+    given = {"cohorts": cohorts, "buckets": buckets}
+    found = min(ranked(kind, bound, values, hashes, **given, permuted=permuted), default=None)
+    if found is None:
+        fixed = "".join(f" for {name}={number}" for name, number in given.items() if number is not None)
+        larger = "" if fixed else f" of up to {_USUAL_CELLS:,} cells (a larger one takes cohorts and buckets)"
+        raise InvalidArgument("candidates", f"be fewer{fixed}: no design{larger} has that many equations", values)
+    return found.cohorts, found.buckets
+
+
+def ranked(
+    kind: Kind,
+    bound: float,
+    values: int,
+    hashes: int,
+    *,
+    cohorts: int | None = None,
+    buckets: int | None = None,
+    permuted: bool = False,
+) -> list[Size]:
+    """All choices that can work, best first, by the error averaged over values, whose frequencies are 1/S on average.
+
+    Beyond some cells, twice as many must be worth keeping. Where buckets have a price, the error is that about the
+    population: what is far below the error of drawing users is not worth longer reports.
+    """
+    found, rule = [], kind.bucket_rule
+    for c, k in _grid(values, bound, cohorts, buckets, permuted):
+        error = analytic_error(kind, bound, values, c, k, hashes, permuted=permuted)
+        average = error + kind.own_extra(bound, k, error) / values
+        if rule.free is not None:
+            average += (1 - 1 / values) / values
+        score = average * rule.price(k) * (1 + _PER_DOUBLING * math.log2(max(1.0, c * k / _FREE_CELLS)))
+        apart = permuted or cohorts is not None or share_apart(values, c, k) >= LEAST_SHARE
+        if error < math.inf and apart and rule.allows(k):
+            found.append(Size(score, error, c, k))
+    return sorted(found)
+
+
+def _grid(
+    values: int, bound: float, cohorts: int | None, buckets: int | None, permuted: bool
+) -> Iterator[tuple[int, int]]:
+    most = values if permuted else MAX_CELLS
+    near = {round(bound + 1) + step for step in range(-2, 3)}
+    powers = {2**power for power in range(1, 24)}
+    some = {k for k in near | powers if 2 <= k <= min(most, _USUAL_CELLS)} | {most} if buckets is None else {buckets}
+    for k in sorted(some):
+        for c in [2**power for power in range(17)] if cohorts is None else [cohorts]:
+            plain = permuted and c == 1 and k == values  # randomised response, whose table is a permutation
+            few = c * k <= _USUAL_CELLS and c * values <= max(_USUAL_TABLE, values)
+            if (few or plain or (cohorts, buckets) != (None, None)) and c * k <= MAX_CELLS:
+                yield c, k
+
+
+def share_apart(values: int, cohorts: int, buckets: int) -> float:
+    """The expected share of strings that have buckets of their own."""
+    return math.exp((values - 1) * math.log1p(-(float(buckets) ** -cohorts)))
+
+
+def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permuted: bool, exact: bool) -> None:
+    """Refuse what cannot tell its values apart, and warn where least squares could not.
+
+    With `exact` it is known otherwise whether hashes tell all values apart.
+    """
+    plain = permuted and cohorts == 1 and buckets == values
+    if not plain and not exact and share_apart(values, cohorts, buckets) < LEAST_SHARE:
+        needed = math.ceil(math.log(values / (1 - LEAST_SHARE)) / math.log(buckets)) + 1
+        rule = f"be at least {needed} for {values} values in {buckets} buckets: too many would share all their buckets"
+        raise InvalidArgument("cohorts", rule, cohorts)
+    y = load(values - closed, cohorts, buckets)
+    if closed and not plain and y > _FULL_LOAD:
+        needed = math.ceil((values - 1) / (MOST_LOAD * (buckets - 1)))
+        rule = f"be about {needed} for {values} values in {buckets} buckets: there are too few equations"
+        raise InvalidArgument("cohorts", rule, cohorts)
+    if not closed and y > MOST_LOAD and not maker_was_warned.get():
+        needed = math.ceil(values / (MOST_LOAD * (buckets - 1)))
+        message = (
+            f"cohorts={cohorts} and buckets={buckets} are too few to tell {values} candidates apart by least squares: "
+            f"take {needed} cohorts, or decode with fewer candidates, or by selection"
+        )
+        warnings.warn(message, DesignWarning, stacklevel=2)

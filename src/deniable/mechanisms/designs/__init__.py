@@ -1,0 +1,1 @@
+"""Block designs and difference sets: design, csr, pgr, hpgr."""

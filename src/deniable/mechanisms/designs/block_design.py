@@ -1,0 +1,204 @@
+"""Block designs: any list of sets of values in which all values, and all pairs of values, are served alike.
+
+A report names a block, that is a set of values. With probability T/M it is a uniform one of the r blocks that hold
+the sender's value, else a uniform one of the b - r others. Randomised response (blocks of one value), subset
+selection (all blocks of w values) and projective geometries are designs; here the user brings the blocks.
+
+Reference: Park, Nam, Lee 2023 (block-design schemes); Ye and Barg 2018 (subset selection); Fisher 1940.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.core.arrays import Counts, Indices, Payloads, Symbols, Words
+from deniable.core.domain import Domain
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.core.validate import whole
+from deniable.estimation.operators.incidence import IncidenceOperator
+from deniable.mechanisms.base.definition import Payload
+from deniable.mechanisms.base.two_level import TwoLevelMechanism
+from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.keystream import MODULUS
+
+MAX_CELLS = 2**22  # values times blocks: a table of that many entries is kept, and every pair of values is checked
+
+Blocks = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class BlockDesign(SymbolReports, TwoLevelMechanism):
+    """A design of the user's choice, "design".
+
+    `blocks` lists sets of values, each value by its index 0..k-1 in the domain; blocks may differ in size and
+    repeat. Every value must lie in the same number r of them and every pair in the same number lambda < r.
+    The error is least where blocks hold about k/(e^epsilon + 1) values.
+    Guarantee: largest ratio T (b - r) / ((M - T) r) <= e^epsilon, with M = 2^64 and T the truth threshold.
+    Cost: three random words a report, ceil(log2 b) bits, one count a report; r k additions an estimate.
+
+    >>> fano = [[0, 1, 2], [0, 3, 4], [0, 5, 6], [1, 3, 5], [1, 4, 6], [2, 3, 6], [2, 4, 5]]
+    >>> m = BlockDesign(7, epsilon=0.5, blocks=fano)
+    >>> m.reports, m.supporting, m.block_size, m.overlap
+    (7, 3, Fraction(3, 1), Fraction(1, 1))
+    """
+
+    name: ClassVar[str] = "design"
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "mle"
+
+    blocks: Blocks = None  # type: ignore[assignment]  # any lists of whole numbers; kept sorted
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blocks", checked_blocks(self.blocks, Domain.of(self.domain).k))
+        super().__post_init__()
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"blocks": [list(block) for block in self.blocks]}
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        inside, outside = self._bounds
+        return {
+            "truth": self._coin(bound, modulus),
+            "rejection_inside": rejection_bound(inside, modulus),
+            "rejection_outside": rejection_bound(outside, modulus),
+        }
+
+    @property
+    def reports(self) -> int:
+        return len(self.blocks)
+
+    @cached_property
+    def supporting(self) -> int:
+        return sum(0 in block for block in self.blocks)  # as for any other value
+
+    @cached_property
+    def overlap(self) -> Fraction:
+        return Fraction(sum({0, 1} <= set(block) for block in self.blocks))  # as for any other pair
+
+    @property
+    def block_size(self) -> Fraction:
+        """s = r k / b: how many values a block holds, on average if they differ."""
+        return self.share * self.k
+
+    @property
+    def _bounds(self) -> tuple[int, int]:
+        return self.supporting, self.reports - self.supporting
+
+    @cached_property
+    def places(self) -> Symbols:
+        """For each value all blocks: first, in order, the r that hold it, then the b - r others."""
+        table = np.empty((self.k, self.reports), np.uint32)
+        inside, outside = np.zeros(self.k, np.int64), np.full(self.k, self.supporting)
+        for place, block in enumerate(self.blocks):
+            holds = np.zeros(self.k, np.bool_)
+            holds[list(block)] = True
+            table[np.arange(self.k), np.where(holds, inside, outside)] = place
+            inside += holds
+            outside += ~holds
+        return table
+
+    @property
+    def stride(self) -> int:
+        return 3  # the coin, a place among the blocks with the value, and one among those without
+
+    @property
+    def symbols(self) -> int:
+        return self.reports
+
+    def randomize_one(self, index: int, choices: Choices) -> int:
+        inside, outside = self._bounds
+        truthful = choices.coin(self.thresholds["truth"])
+        with_value = choices.below(inside, self.thresholds["rejection_inside"])
+        without = inside + choices.below(outside, self.thresholds["rejection_outside"])
+        return int(self.places[index, (without, with_value)[truthful]])
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.designs import choose_block
+
+        t = self.thresholds
+        rejections = np.array([t["rejection_inside"], t["rejection_outside"]], np.uint64)
+        bounds = np.array(self._bounds, np.uint64)
+        again = np.empty(len(indices), np.bool_)
+        count = choose_block(indices, words, np.uint64(t["truth"]), bounds, rejections, self.places, again, out)
+        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        assert isinstance(payload, int | np.integer)
+        return self.high if index in self.blocks[int(payload)] else self.low
+
+    @property
+    def _supports(self) -> Symbols:
+        return self.places[:, : self.supporting]
+
+    def support_counts(self, summary: Summary) -> Counts:
+        counts: Counts = summary.counts[self._supports].sum(axis=1)
+        return counts
+
+    def operator(self) -> IncidenceOperator:
+        return IncidenceOperator(self._supports, self.reports, float(self.high), float(self.low))
+
+    def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
+        from deniable.randomness.simulated import scatter
+
+        inside, outside = self._bounds
+        truthful = generator.binomial(true_counts, float(Fraction(self.thresholds["truth"], MODULUS)))
+        counts = np.zeros(self.reports, np.int64)
+        for value in np.flatnonzero(true_counts).tolist():
+            counts[self.places[value, :inside]] += scatter(int(truthful[value]), inside, generator)
+            counts[self.places[value, inside:]] += scatter(int((true_counts - truthful)[value]), outside, generator)
+        return counts
+
+
+def checked_blocks(blocks: object, k: int) -> Blocks:
+    """The blocks in canonical form: each sorted, their order kept. The first violation is named."""
+    if isinstance(blocks, (str, bytes)) or not isinstance(blocks, Iterable):
+        raise InvalidArgument("blocks", "be a list of lists of values, each by its index", blocks)
+    found = tuple(_checked_block(place, block, k) for place, block in enumerate(blocks))
+    if k * max(k, len(found)) > MAX_CELLS:
+        rule = f"be at most {MAX_CELLS} values times blocks for design (csr has no such limit)"
+        raise InvalidArgument("blocks", rule, f"{k} times {max(k, len(found))}")
+    incidence = np.zeros((k, len(found)), np.float32)  # whole numbers this small are exact
+    for place, block in enumerate(found):
+        incidence[list(block), place] = 1
+    _check_balance(incidence, k)
+    return found
+
+
+def _checked_block(place: int, block: object, k: int) -> tuple[int, ...]:
+    if isinstance(block, (str, bytes)) or not isinstance(block, Iterable):
+        raise InvalidArgument("blocks", f"be lists of values (block {place} is not)", block)
+    values = sorted(whole(0, k - 1, **{f"a value of block {place}": value}) for value in block)
+    if not values:
+        raise InvalidArgument("blocks", f"hold at least one value each (block {place} has none)", values)
+    for value, following in pairwise(values):
+        if value == following:
+            raise InvalidArgument("blocks", f"hold a value once each (block {place} holds {value} twice)", values)
+    return tuple(values)
+
+
+def _check_balance(incidence: npt.NDArray[np.float32], k: int) -> None:
+    """Every value in r blocks, every pair of values in lambda; r < b, and no block is empty, so lambda < r."""
+    blocks = incidence.shape[1]
+    pairs = incidence @ incidence.T  # how many blocks hold both values; r on the diagonal
+    each = pairs.diagonal()
+    if (each != each[0]).any():
+        value = int(np.flatnonzero(each != each[0])[0])
+        rule = f"hold every value equally often (value 0 lies in {each[0]:.0f}, value {value} in {each[value]:.0f})"
+        raise InvalidArgument("blocks", rule, f"{blocks} blocks")
+    if each[0] in (0, blocks):
+        raise InvalidArgument("blocks", "hold every value, but none in all blocks", f"{blocks} blocks")
+    others = (pairs != pairs[0, 1]) & ~np.eye(k, dtype=np.bool_)
+    if others.any():
+        one, other = divmod(int(np.flatnonzero(others)[0]), k)
+        seen = f"0 and 1 share {pairs[0, 1]:.0f}, {one} and {other} share {pairs[one, other]:.0f}"
+        raise InvalidArgument("blocks", f"hold every pair of values equally often ({seen})", f"{blocks} blocks")

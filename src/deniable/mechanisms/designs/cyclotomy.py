@@ -1,0 +1,242 @@
+"""Cyclotomic sets: unions of cosets of a subgroup of the numbers modulo a prime, and the search for good ones.
+
+K is prime, N divides K - 1, g is a primitive root, and the classes are C_a = {g^(N i + a)}. The set is the
+union of the classes in `chosen`, optionally with 0; cohort j uses it times g^j. Over all N cohorts (half of
+them when (K - 1)/N is odd, since then -C_a = C_(a + N/2)) every difference but 0 occurs equally often.
+
+Reference: Wilson 1972 (difference families from cyclotomy).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Integers, Spectrum, Symbols
+from deniable.core.errors import InvalidArgument
+from deniable.randomness.simulated import generator
+
+MAX_COHORTS = 128
+_NEARBY = 48  # primes looked at above k
+_PARTS = 150  # families of which parts are tried
+_TRIALS = 20  # choices of classes for each
+
+
+@dataclass(frozen=True)
+class Cyclotomy:
+    """One choice of modulus K, classes N, chosen classes U, zero or not, cohorts J and primitive root g."""
+
+    modulus: int
+    classes: int
+    chosen: tuple[int, ...]
+    zero: bool
+    cohorts: tuple[int, ...]
+    root: int
+
+    @property
+    def coset_size(self) -> int:
+        return (self.modulus - 1) // self.classes
+
+    @property
+    def set_size(self) -> int:
+        return len(self.chosen) * self.coset_size + self.zero
+
+    @property
+    def balanced(self) -> bool:
+        """All cohorts, or one of each pair with opposite sets; or a set of one element."""
+        if self.set_size in (1, self.modulus - 1):
+            return True
+        half = self.classes // 2
+        if self.coset_size % 2 == 1 and self.classes % 2 == 0:
+            return {j % half for j in self.cohorts} == set(range(half)) and len(self.cohorts) == half
+        return set(self.cohorts) == set(range(self.classes))
+
+    def element(self, place: int) -> int:
+        """The elements of Z_K in order: those of the set by class, 0 where it belongs, then the others."""
+        inside = len(self.chosen) * self.coset_size
+        if place == (inside if self.zero else self.modulus - 1):
+            return 0
+        place -= self.zero and place > inside
+        turn, step = divmod(place, self.coset_size)
+        return pow(self.root, self.classes * step + self.order[turn], self.modulus)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The classes, chosen ones first."""
+        return (*self.chosen, *(a for a in range(self.classes) if a not in self.chosen))
+
+    def elements(self) -> Symbols:
+        """All elements in that order: `element` of every place, from one table of powers."""
+        powers = _powers(self.root, self.modulus)
+        steps = self.classes * np.arange(self.coset_size)
+        listed = np.concatenate([powers[steps + a] for a in self.order])
+        at = len(self.chosen) * self.coset_size if self.zero else self.modulus - 1
+        return np.insert(listed, at, 0).astype(np.uint32)
+
+    def multipliers(self) -> tuple[int, ...]:
+        """g^j for every cohort j."""
+        return tuple(pow(self.root, j, self.modulus) for j in self.cohorts)
+
+    def periods(self) -> Spectrum:
+        """The transform of one class C_0 at g^a, for every a below N: all it has, but for m = 0 (Gauss periods)."""
+        indicator = np.zeros(self.modulus)
+        indicator[_powers(self.root, self.modulus)[:: self.classes]] = 1.0
+        return np.fft.fft(indicator)[_powers(self.root, self.modulus)[: self.classes]]
+
+    def class_power(self, periods: Spectrum) -> Floats:
+        """|D^(m)|^2 for m in each class."""
+        transform = sum((np.roll(periods, -u) for u in self.chosen), np.full(self.classes, float(self.zero), complex))
+        return np.abs(transform) ** 2
+
+    def loss(self, bound: float) -> float:
+        """Mean squared error of uniform data over the asymptotic optimum 4E/(n(E - 1)^2)."""
+        if self.balanced:
+            return balanced_loss(bound, self.set_size, self.modulus)
+        power = self.class_power(self.periods())
+        return self._loss_of_part(bound, np.sum([np.roll(power, -j) for j in self.cohorts], axis=0))
+
+    def _loss_of_part(self, bound: float, power: Floats) -> float:
+        """The same for some of the cohorts, from the sum of their |D_j^(m)|^2 in each class.
+
+        Formula: MSE = c/(n K^2 (high - low)^2) sum_(m != 0) 1/S_m.
+        """
+        gain = (bound - 1) / (self.set_size * bound + self.modulus - self.set_size)
+        inverse = (self.modulus - 1) * float((1 / power).mean())
+        return len(self.cohorts) * inverse / (self.modulus * gain) ** 2 / (4 * bound / (bound - 1) ** 2)
+
+
+def balanced_loss(bound: float, set_size: int, modulus: int) -> float:
+    """Variance of a balanced design at f = 0, over the asymptotic optimum 4E/(E - 1)^2."""
+    total = set_size * bound + modulus - set_size
+    overlap = set_size * (set_size - 1) / (modulus - 1)
+    p, q = set_size * bound / total, (overlap * bound + set_size - overlap) / total
+    return q * (1 - q) / (p - q) ** 2 / (4 * bound / (bound - 1) ** 2)
+
+
+def least_loss(bound: float, k: int) -> float:
+    """The same for the best set size on exactly k values, which no design can beat."""
+    around = max(1, min(k - 1, int(k / (bound + 1))))
+    return min(balanced_loss(bound, w, k) for w in (around, min(around + 1, k - 1)))
+
+
+@lru_cache(maxsize=64)
+def search(k: int, bound: float, max_bits: int | None) -> Cyclotomy:
+    """The best sets for k values: least loss, with a small price on cohorts and padding, within the bits.
+
+    Balanced families first; with a bound on the bits, also parts of families that have too many cohorts.
+    """
+
+    def price(design: Cyclotomy) -> float:
+        padding = math.log2(design.modulus / k)
+        return design.loss(bound) + 0.002 * math.log2(len(design.cohorts)) + 0.002 * padding
+
+    def fits(design: Cyclotomy) -> bool:
+        if max_bits is None:
+            return len(design.cohorts) <= MAX_COHORTS
+        return bool(len(design.cohorts) * design.modulus <= 2**max_bits)
+
+    candidates = list(_candidates(k, bound))
+    fitting = [design for design in candidates if fits(design)]
+    if max_bits is not None:
+        # few classes have few spectral values to even out, so these come first
+        close = [d for d in candidates if balanced_loss(bound, d.set_size, d.modulus) <= 1.1 * least_loss(bound, k)]
+        large = [d for d in close if not fits(d) and d.modulus <= 2**max_bits]
+        large = sorted(large, key=lambda d: d.classes)[:_PARTS]
+        fitting += [_part(design, 2**max_bits // design.modulus, bound) for design in large]
+    if not fitting:
+        raise InvalidArgument("max_bits", f"be at least {k.bit_length()} for k={k}", max_bits)
+    return min(fitting, key=price)
+
+
+def _candidates(k: int, bound: float) -> Iterator[Cyclotomy]:
+    """Balanced families near k whose share of elements is near the best one, 1/(E + 1)."""
+    share = 1 / (bound + 1)
+    for modulus in primes_from(k):
+        root = primitive_root(modulus)
+        yield Cyclotomy(modulus, 1, (), True, (0,), root)  # the set {0}: randomised response
+        for classes in divisors(modulus - 1):
+            coset = (modulus - 1) // classes
+            cohorts = classes // 2 if coset % 2 == 1 and classes % 2 == 0 else classes
+            if classes == 1 or cohorts > 4 * MAX_COHORTS:
+                continue
+            for chosen in {math.floor(classes * share), math.ceil(classes * share)} - {0, classes}:
+                for zero in (False, True):
+                    yield Cyclotomy(modulus, classes, tuple(range(chosen)), zero, tuple(range(cohorts)), root)
+
+
+def _part(design: Cyclotomy, room: int, bound: float) -> Cyclotomy:
+    """A good choice of classes and of few enough cohorts: random classes, then cohorts greedily."""
+    periods = design.periods()
+    source = generator(0)  # the same search everywhere
+    best = design, math.inf
+    for _ in range(_TRIALS):
+        power = design.class_power(periods)
+        shifted = np.array([np.roll(power, -j) for j in design.cohorts])  # [cohort, class of m]
+        chosen, total = [0], shifted[0].copy()
+        while len(chosen) < room:
+            scores = (1 / (total + shifted)).mean(axis=1)
+            scores[chosen] = math.inf
+            chosen.append(int(np.argmin(scores)))
+            total += shifted[chosen[-1]]
+        part = replace(design, cohorts=tuple(sorted(design.cohorts[j] for j in chosen)))
+        found = part._loss_of_part(bound, total)
+        if found < best[1]:
+            best = part, found
+        if len(design.chosen) == 1:
+            break  # all single classes are alike
+        others = source.choice(np.arange(1, design.classes), len(design.chosen) - 1, replace=False)
+        design = replace(design, chosen=(0, *sorted(others.tolist())))
+    return best[0]
+
+
+@lru_cache(maxsize=8)
+def _powers(root: int, modulus: int) -> Integers:
+    """g^0, g^1, ..., g^(K - 2)."""
+    powers = np.ones(1, np.int64)
+    while len(powers) < modulus - 1:  # doubling: g^(i + l) = g^i g^l
+        powers = np.concatenate([powers, powers * pow(root, len(powers), modulus) % modulus])
+    return powers[: modulus - 1]
+
+
+def class_table(modulus: int, classes: int) -> Symbols:
+    """The class a of every number modulo K, and N for 0, which has none."""
+    table = np.full(modulus, classes, np.uint32)
+    table[_powers(primitive_root(modulus), modulus)] = np.arange(modulus - 1) % classes
+    return table
+
+
+def primes_from(k: int) -> list[int]:
+    """Primes from k on: a few, and more while they are close."""
+    found: list[int] = []
+    number = max(k, 3)
+    while len(found) < _NEARBY and (number <= 1.1 * k or len(found) < 3):
+        if is_prime(number):
+            found.append(number)
+        number += 1
+    return found
+
+
+def divisors(number: int) -> list[int]:
+    """All divisors, rising."""
+    small = [d for d in range(1, math.isqrt(number) + 1) if number % d == 0]
+    return sorted({*small, *(number // d for d in small)})
+
+
+def is_prime(number: int) -> bool:
+    """Whether a number is prime, proved."""
+    import flint
+
+    return bool(flint.fmpz(number).is_prime())
+
+
+@lru_cache(maxsize=1024)
+def primitive_root(modulus: int) -> int:
+    """The least generator of the numbers modulo a prime."""
+    import flint
+
+    factors = [int(prime) for prime, _ in flint.fmpz(modulus - 1).factor()]
+    return next(g for g in range(1, modulus) if all(pow(g, (modulus - 1) // prime, modulus) != 1 for prime in factors))

@@ -1,0 +1,249 @@
+"""Hybrid Projective Geometry Response: many small geometries side by side, so that the server's transforms are short.
+
+The values are dealt in turn to h blocks: x is number v = x div h of block B = x mod h. Each block is numbered by the
+b points of one small geometry over q elements (singer.py). A report (B', y), sent as the number B' b + y, supports x
+if B' = B and y lies on the hyperplane of v. The error is about q/(q - 1) times that of one geometry with h q elements.
+
+Blocks of consecutive values, as in the authors' code, would leave some empty where b h is far above k, and put the
+first values, often the most frequent, together; both cost error.
+
+Reference: Feldman, Nelson, Nguyen, Talwar 2022, "Private frequency estimation via projective geometry".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Indices, Mask, Payloads, Symbols, Words
+from deniable.core.domain import Domain
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.core.validate import choice
+from deniable.estimation.channel import TARGETS, Noise
+from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.operators.block_noise import noise_by_blocks, same_block_share
+from deniable.estimation.operators.design_blocks import BlockShiftOperator, ShiftBlocks
+from deniable.mechanisms.base.definition import Payload, float_bound
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.base.two_level import truth_threshold
+from deniable.mechanisms.designs import singer
+from deniable.mechanisms.designs.cyclotomy import least_loss
+from deniable.mechanisms.designs.geometries import hybrid
+from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.keystream import MODULUS
+
+MAX_COST = 1.0  # refused beyond: over twice the error of the best design
+_WEAK = 1.001  # ratios below are always refused, and floats too coarse to tell the cost
+
+
+@dataclass(frozen=True)
+class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
+    """Hybrid Projective Geometry Response, "hpgr".
+
+    h blocks of b = (q^t - 1)/(q - 1) numbers. By default q = 5, h = ceil((e + 1)/q) but not more than blocks of q + 1
+    numbers need, and at least 2; t is the smallest with b h >= k. The spec also names the polynomial (see singer.py).
+    Guarantee: largest ratio T (b h - w) / ((M - T) w) <= e^epsilon, w = (q^(t-1) - 1)/(q - 1), for any q and h.
+
+    >>> m = HybridProjectiveGeometryResponse(8192, epsilon=4.0)
+    >>> m.q, m.t, m.h, m.report_bits
+    (5, 5, 12, 14)
+    """
+
+    name: ClassVar[str] = "hpgr"
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "gls"
+
+    q: int = None  # type: ignore[assignment]  # found by the constructor unless given
+    t: int = None  # type: ignore[assignment]
+    h: int = None  # type: ignore[assignment]
+    polynomial: Sequence[int] = None  # type: ignore[assignment]
+    high: Fraction = field(init=False, repr=False, compare=False)  # Pr[report | x] where it supports x
+    low: Fraction = field(init=False, repr=False, compare=False)  # and where it does not
+
+    def __post_init__(self) -> None:
+        asked = any(given is not None for given in (self.q, self.t, self.h))
+        k = Domain.of(self.domain).k
+        bound = float_bound(self.epsilon)
+        q, t, h = hybrid(self.q, self.t, self.h, k, bound)
+        polynomial = singer.polynomial(q, t)
+        if self.polynomial is not None and self.polynomial not in (polynomial, list(polynomial)):
+            raise InvalidArgument("polynomial", f"be the first primitive one, {list(polynomial)}", self.polynomial)
+        for name, value in (("q", q), ("t", t), ("h", h), ("polynomial", polynomial)):
+            object.__setattr__(self, name, value)
+        super().__post_init__()
+        if not asked:
+            self._refuse_costly()
+
+    def _refuse_costly(self) -> None:
+        ratio = float(self.ratio())  # that of the integers: words are too coarse for the largest epsilons
+        if ratio < _WEAK or self.variance(0.0) > (1 + MAX_COST) * _least_variance(ratio, self.k):
+            rule = (
+                f"suit hpgr at epsilon={self.epsilon:g}: its error is over {MAX_COST:.0%} more than the best design's"
+            )
+            raise InvalidArgument("k", f"{rule}; use csr, pgr or grr, or give q, t and h", self.k)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"q": self.q, "t": self.t, "h": self.h, "polynomial": list(self.polynomial)}
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        truth = truth_threshold(bound, modulus, self.set_size, self.symbols)
+        if truth * self.symbols <= modulus * self.set_size:
+            raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
+        inside, outside = (rejection_bound(b, modulus) for b in self._bounds)
+        return {"truth": truth, "rejection_inside": inside, "rejection_outside": outside}
+
+    def _derive(self) -> None:
+        truth, (inside, outside) = self.thresholds["truth"], self._bounds
+        object.__setattr__(self, "high", Fraction(truth, MODULUS * inside))
+        object.__setattr__(self, "low", Fraction(MODULUS - truth, MODULUS * outside))
+
+    @property
+    def block_size(self) -> int:
+        """b: how many numbers each block has."""
+        return singer.points(self.q, self.t)
+
+    @property
+    def set_size(self) -> int:
+        """w: how many reports support a value, all in its own block."""
+        return singer.points(self.q, self.t - 1)
+
+    @property
+    def overlap(self) -> int:
+        """How many reports support two values of one block."""
+        return singer.points(self.q, self.t - 2)
+
+    @property
+    def _bounds(self) -> tuple[int, int]:
+        return self.set_size, self.symbols - self.set_size
+
+    @property
+    def stride(self) -> int:
+        return 3  # the coin, a place inside and a place outside the set
+
+    @property
+    def symbols(self) -> int:
+        return self.block_size * self.h
+
+    @property
+    def elements(self) -> Symbols:
+        """The numbers of a block, those of the difference set first."""
+        return singer.elements(self.q, self.t)
+
+    def randomize_one(self, index: int, choices: Choices) -> int:
+        t, (inside, outside) = self.thresholds, self._bounds
+        truthful = choices.coin(t["truth"])
+        place_inside = choices.below(inside, t["rejection_inside"])
+        place_outside = inside + choices.below(outside, t["rejection_outside"])
+        # place p moves the block by p div b and the number by element p mod b, so that each report has one place
+        blocks_on, place = divmod((place_outside, place_inside)[truthful], self.block_size)
+        number, block = divmod(index, self.h)
+        moved = (number + int(self.elements[place])) % self.block_size
+        return (block + blocks_on) % self.h * self.block_size + moved
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.designs import shift_in_blocks
+
+        t = self.thresholds
+        bounds = np.array(self._bounds, np.uint64)
+        rejections = np.array([t["rejection_inside"], t["rejection_outside"]], np.uint64)
+        numbers = np.uint64(t["truth"]), np.uint64(self.h), bounds, rejections
+        again = np.empty(len(indices), np.bool_)
+        count = shift_in_blocks(indices, words, *numbers, self.elements, again, out)
+        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        assert isinstance(payload, int | np.integer)
+        block, y = divmod(int(payload), self.block_size)
+        number, own = divmod(index, self.h)
+        supports = block == own and self._inside[(y - number) % self.block_size]
+        return self.high if supports else self.low
+
+    @cached_property
+    def _inside(self) -> Mask:
+        inside = np.zeros(self.block_size, np.bool_)
+        inside[self.elements[: self.set_size]] = True
+        return inside
+
+    def ratio(self) -> Fraction:
+        return self.high / self.low
+
+    def reconstruction_rate(self) -> Fraction:
+        # (1/k) sum over reports of the largest Pr[report | x]; in a block with v values, a gap of the set that is
+        # longer than v leaves reports that support none. The first k mod h blocks have one value more than the others.
+        places = np.sort(self.elements[: self.set_size].astype(np.int64))
+        gaps = np.diff(places, append=places[0] + self.block_size)
+        fewest, longer = divmod(self.k, self.h)
+        bare = sum(
+            blocks * int(np.maximum(gaps - values, 0).sum())
+            for blocks, values in ((longer, fewest + 1), (self.h - longer, fewest))
+        )
+        return ((self.symbols - bare) * self.high + bare * self.low) / self.k
+
+    @cached_property
+    def _weights(self) -> tuple[Fraction, Fraction, Fraction]:
+        """What a report adds to the estimate of x: alpha if it supports x, beta if it lies in x's block, gamma always.
+
+        Expected from a user with the value x, another of its block, and one of another block, that is 1, 0 and 0.
+        """
+        w, l, high, low = self.set_size, self.overlap, self.high, self.low  # noqa: E741
+        alpha = 1 / ((w - l) * (high - low))
+        beta = -alpha * l / w
+        return alpha, beta, -(alpha * w + beta * self.block_size) * low
+
+    @cached_property
+    def shifts(self) -> ShiftBlocks:
+        """The blocks, for the server's transforms."""
+        return ShiftBlocks(self.block_size, self.elements[: self.set_size].astype(np.int64), self.h, self.k)
+
+    def unbiased(self, summary: Summary) -> Floats:
+        alpha, beta, gamma = map(float, self._weights)
+        near = beta * self.shifts.neighbours(summary.counts)
+        return np.asarray((alpha * self.shifts.support(summary.counts) + near) / summary.n + gamma)
+
+    def noise(self, target: str) -> tuple[float, float, float]:
+        choice(TARGETS, target=target)
+        others, slope = self._noise
+        return (others, slope, 0.0) if target == "users" else (others, slope + 1, -1.0)
+
+    def noise_of(self, summary: Summary, target: str) -> Noise:
+        """By how many users share a value's block, as estimated: they add more variance than the others do."""
+        own, near, far = map(float, self.user_variances)
+        return noise_by_blocks((own, near, far), nearest_distribution(self.unbiased(summary)), self.h, target)
+
+    @cached_property
+    def _noise(self) -> tuple[float, float]:
+        """Variance one user adds to the estimates of other values, on average, and what more to that of their own."""
+        own, near, far = self.user_variances
+        share = same_block_share(self.k, self.h)
+        others = share * near + (1 - share) * far
+        return float(others), float(own - others)
+
+    @cached_property
+    def user_variances(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Variance that a user adds to the estimate of their own value, of others in its block, and of all others."""
+        w, b, high, low = self.set_size, self.block_size, self.high, self.low
+        both = self.overlap * high + (w - self.overlap) * low
+        block = w * high + (b - w) * low
+        own = self._second_moment(w * high, block) - 1
+        return own, self._second_moment(both, block), self._second_moment(w * low, b * low)
+
+    def _second_moment(self, supports: Fraction, block: Fraction) -> Fraction:
+        """Of what a report adds, from the probabilities that it supports the value and that it lies in its block."""
+        alpha, beta, gamma = self._weights
+        within = (block - supports) * (beta + gamma) ** 2
+        return supports * (alpha + beta + gamma) ** 2 + within + (1 - block) * gamma**2
+
+    def operator(self) -> BlockShiftOperator:
+        """The channel as an operator: the summary carries the likelihood."""
+        return BlockShiftOperator(self.shifts, float(self.high), float(self.low))
+
+
+def _least_variance(bound: float, k: int) -> float:
+    return least_loss(bound, k) * 4 * bound / (bound - 1) ** 2

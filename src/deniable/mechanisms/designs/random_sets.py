@@ -1,0 +1,121 @@
+"""Sets for domains that must not be padded: a pseudo-random set modulo k itself, and its multiples.
+
+The base set D is a subset of Z_k drawn by a stated generator from a small seed; cohort j uses it times a unit
+m_j of Z_k, drawn likewise. Such families are not balanced: with c cohorts the error is about c/(c - 1) times
+the best, since the sum of c random spectra is not flat. A few seeds are tried, and the flattest is taken;
+a spectrum with a zero, which could not be inverted, is never taken.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from deniable.core.arrays import Symbols
+from deniable.core.errors import InvalidArgument
+from deniable.core.validate import whole
+from deniable.estimation.operators.designs import ShiftFamily
+from deniable.randomness.choices import Choices
+from deniable.randomness.keystream import Keystream
+
+COHORTS, MAX_COHORTS = 32, 256
+_SEEDS = 8
+
+
+@dataclass(frozen=True)
+class RandomSets:
+    """A modulus, the size w of the sets, the number of cohorts, and the seed that says which."""
+
+    modulus: int
+    size: int
+    count: int
+    seed: int
+
+    @property
+    def set_size(self) -> int:
+        return self.size
+
+    @property
+    def balanced(self) -> bool:
+        return self.size in (1, self.modulus - 1)
+
+    @cached_property
+    def _order(self) -> Symbols:
+        # words of the seeded keystream: stream 0 for the set, stream 1 for the units
+        keystream = Keystream.seeded(self.seed)
+        words = keystream.stream(0).words(self.size).tolist()
+        inside = Choices(words, keystream.overflow(1)).subset(self.modulus, self.size)
+        return np.concatenate([inside, np.setdiff1d(np.arange(self.modulus), inside)]).astype(np.uint32)
+
+    def elements(self) -> Symbols:
+        """All elements of Z_k, those of the set first, both in rising order."""
+        return self._order
+
+    def element(self, place: int) -> int:
+        """One of them."""
+        return int(self._order[place])
+
+    def multipliers(self) -> tuple[int, ...]:
+        """Distinct units of Z_k, 1 first."""
+        choices = Choices(Keystream.seeded(self.seed).overflow(0), iter(()))  # type: ignore[arg-type]
+        units = {1: None}
+        while len(units) < self.count:
+            drawn = choices.below(self.modulus, 0)
+            if math.gcd(drawn, self.modulus) == 1:
+                units[drawn] = None
+        return tuple(units)
+
+    def loss(self, bound: float) -> float:
+        """Mean squared error of uniform data over the asymptotic optimum 4E/(n(E - 1)^2).
+
+        Formula: MSE = c/(n K^2 (high - low)^2) sum_(m != 0) 1/S_m, S_m the sum over cohorts of |D_j^(m)|^2.
+        """
+        family = ShiftFamily(self.modulus, self._order[: self.size].astype(np.int64), self.multipliers())
+        weights = np.full(len(family.power) - 1, 2.0)  # the transform is symmetric: half of it is kept
+        weights[-1] = 1.0 if self.modulus % 2 == 0 else 2.0
+        if family.power[1:].min() < 1e-9:
+            return math.inf
+        gain = (bound - 1) / (self.size * bound + self.modulus - self.size)
+        inverse = float(weights @ (1 / family.power[1:]))
+        return self.count * inverse / (self.modulus * gain) ** 2 / (4 * bound / (bound - 1) ** 2)
+
+    def checked(self, k: int) -> RandomSets:
+        """The same, if they are what they must be."""
+        whole(k, k, modulus=self.modulus)
+        whole(1, k - 1, size=self.size)
+        whole(1, min(units(k), MAX_COHORTS), count=self.count)
+        whole(0, 2**32, seed=self.seed)
+        return self
+
+
+def units(modulus: int) -> int:
+    """How many numbers below the modulus have no factor in common with it."""
+    found, left, factor = modulus, modulus, 2
+    while left > 1:
+        factor = factor if factor * factor <= left else left
+        if left % factor == 0:
+            found -= found // factor
+            while left % factor == 0:
+                left //= factor
+        factor += 1
+    return found
+
+
+@lru_cache(maxsize=64)
+def search_unpadded(k: int, bound: float, max_bits: int | None) -> RandomSets:
+    """The flattest of a few pseudo-random families modulo k."""
+    room = COHORTS if max_bits is None else 2**max_bits // k
+    if room < 1:
+        raise InvalidArgument("max_bits", f"be at least {(k - 1).bit_length()} for k={k}", max_bits)
+    around = round(k / (bound + 1))
+    sizes = {max(1, min(k - 1, size)) for size in (around - 1, around, around + 1)}  # some sizes divide badly
+    tried = [
+        RandomSets(k, size, min(room, units(k), MAX_COHORTS), seed) for size in sorted(sizes) for seed in range(_SEEDS)
+    ]
+    best = min(tried, key=lambda sets: sets.loss(bound))
+    if math.isinf(best.loss(bound)):
+        raise InvalidArgument("padding", f"be allowed for k={k}: no set tried has a spectrum without zeros", False)
+    return best

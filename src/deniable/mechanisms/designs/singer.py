@@ -1,0 +1,137 @@
+"""Singer difference sets: the hyperplanes of a projective geometry as the shifts of one set modulo K.
+
+The points of PG(t-1, q), numbered by the powers of a primitive element of the field of q^t elements, are
+the integers modulo K = (q^t - 1)/(q - 1); in that numbering a hyperplane is a set D and the others are
+D + x. For q = p^m a point lies in D when m terms of one p-ary linear recurrence of order m t vanish:
+D = {i < K : b_i = b_(i+K) = ... = b_(i+(m-1)K) = 0}.
+
+The recurrence is that of the first primitive polynomial, so q and t determine D. Polynomials
+x^d + c_(d-1) x^(d-1) + ... + c_0 are ordered by the number with the base-p digits c_(d-1) ... c_0.
+
+Reference: Singer 1938, "A theorem in finite projective geometry and some applications to number theory".
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from itertools import count
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Mask, Symbols
+
+Polynomial = tuple[int, ...]  # c_0, ..., c_(d-1); the leading coefficient is 1
+
+
+def points(q: int, t: int) -> int:
+    """(q^t - 1)/(q - 1): how many points, and hyperplanes, PG(t-1, q) has."""
+    number: int = (q**t - 1) // (q - 1)
+    return number
+
+
+@lru_cache(maxsize=64)
+def primitive_polynomial(p: int, degree: int) -> Polynomial:
+    """The first polynomial of this degree modulo the prime p of which x has order p^degree - 1."""
+    order = p**degree - 1
+    parts, scalar_parts = _prime_factors(order), _prime_factors(p - 1)
+    for number in count(1 if degree == 1 else p):  # x^d + c_0 alone has an order of at most d (p - 1)
+        c = tuple(number // p**place % p for place in range(degree))
+        # the norm of x, (-1)^d c_0, must have order p - 1: a cheap test that most candidates fail
+        norm = (-1) ** degree * c[0] % p
+        if norm and all(pow(norm, (p - 1) // part, p) != 1 for part in scalar_parts) and _is_primitive(c, p, parts):
+            return c
+    raise AssertionError("every field has a primitive element")
+
+
+def _is_primitive(c: Polynomial, p: int, parts: list[int]) -> bool:
+    # an x of order p^d - 1 has all nonzero residues as its powers, so that they form a field
+    import flint
+
+    modulus = flint.nmod_poly([*c, 1], p)
+    x, one = flint.nmod_poly([0, 1], p) % modulus, flint.nmod_poly([1], p)
+    order = p ** len(c) - 1
+    return pow(x, order, modulus) == one and all(pow(x, order // part, modulus) != one for part in parts)
+
+
+def _prime_factors(number: int) -> list[int]:
+    import flint
+
+    return [int(prime) for prime, _ in flint.fmpz(number).factor()]
+
+
+def prime_power(q: int) -> tuple[int, int] | None:
+    """(p, m) where q = p^m and p is prime; None if there are none."""
+    import flint
+
+    factors = flint.fmpz(q).factor()
+    return (int(factors[0][0]), int(factors[0][1])) if len(factors) == 1 else None
+
+
+def polynomial(q: int, t: int) -> Polynomial:
+    """The primitive polynomial that PG(t-1, q) is numbered by; none is needed on a line."""
+    if t == 2:
+        return ()
+    p, m = _base(q)
+    return primitive_polynomial(p, m * t)
+
+
+@lru_cache(maxsize=8)
+def elements(q: int, t: int) -> Symbols:
+    """The integers modulo K, those of the difference set first, each part in rising order."""
+    modulus = points(q, t)
+    if t == 2:
+        listed = np.arange(modulus, dtype=np.uint32)  # a hyperplane of a line is one point: D = {0}
+    else:
+        inside = _vanishing(q, t)
+        listed = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)]).astype(np.uint32)
+    listed.setflags(write=False)
+    return listed
+
+
+def _vanishing(q: int, t: int) -> Mask:
+    """Which i < K have b_i = b_(i+K) = ... = b_(i+(m-1)K) = 0.
+
+    b_i is the last coefficient of x^i. With the matrix C of multiplication by x, b_(i+e) = (u C^i)(C^e v), where
+    u is the row of the polynomial 1 and v takes the last coefficient; so with i below about sqrt(K) and e its
+    multiples all terms are a product of two small matrices.
+    """
+    (p, m), modulus, low = _base(q), points(q, t), polynomial(q, t)
+    degree = len(low)
+    assert degree * p * p < 2**53, "sums of products must be exact in float64"
+    companion = np.eye(degree, k=1)
+    companion[-1] = [-c % p for c in low]
+    stride = math.isqrt(modulus) + 1
+    starts = _orbit(np.eye(degree)[0], companion, stride, p)
+    leap = _matrix_power(companion, stride, p).T
+    inside = np.ones(modulus, np.bool_)
+    for block in range(m):
+        last = _matrix_power(companion, block * modulus, p)[:, -1]
+        terms = _orbit(last, leap, -(-modulus // stride), p) @ starts.T
+        inside &= np.fmod(terms, p).reshape(-1)[:modulus] == 0
+    return inside
+
+
+def _orbit(row: Floats, matrix: Floats, length: int, p: int) -> Floats:
+    """row, row matrix, row matrix^2, ... modulo p, by doubling."""
+    rows = row[np.newaxis]
+    while len(rows) < length:
+        rows = np.concatenate([rows, np.fmod(rows @ matrix, p)])
+        matrix = np.fmod(matrix @ matrix, p)
+    return rows[:length]
+
+
+def _matrix_power(matrix: Floats, exponent: int, p: int) -> Floats:
+    """matrix^exponent modulo p."""
+    result = np.eye(len(matrix))
+    while exponent:
+        if exponent & 1:
+            result = np.fmod(result @ matrix, p)
+        matrix, exponent = np.fmod(matrix @ matrix, p), exponent >> 1
+    return result
+
+
+def _base(q: int) -> tuple[int, int]:
+    found = prime_power(q)
+    assert found is not None, "q must be a prime power"
+    return found

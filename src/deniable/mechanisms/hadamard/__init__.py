@@ -1,0 +1,1 @@
+"""Hadamard matrices: hr, rhr."""

@@ -1,0 +1,147 @@
+"""What the Hadamard mechanisms share: values dealt to blocks, a sign in the block, an estimate and its exact error.
+
+A report lies in one of B blocks and agrees or disagrees with each of the block's values. A user's report does so with
+probabilities that depend only on whether they have the value itself, another of its block, or one of another block.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Floats
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.core.validate import choice
+from deniable.estimation.channel import TARGETS, Noise, PureChannel
+from deniable.estimation.evidence import Evidence
+from deniable.estimation.intervals import BinomialTails
+from deniable.estimation.methods.linear import unbiased
+from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.operators.block_noise import noise_by_blocks, same_block_share
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS, SymbolReports
+from deniable.randomness.keystream import MODULUS
+
+Pair = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Probabilities that a report agrees and disagrees with a value, by who sent it: a user who has the value, one who
+    has another of its block, one who has a value of another block."""
+
+    own: Pair
+    near: Pair
+    far: Pair
+    blocks: int
+
+    @property
+    def weights(self) -> tuple[Fraction, Fraction, Fraction]:
+        """What a report adds to the estimate: +-alpha if it agrees or not, beta if in the block, gamma always.
+
+        Expected from the three kinds of users, that is 1, 0 and 0.
+        """
+        tilt = self.near[0] - self.near[1]
+        alpha = 1 / (self.own[0] - self.own[1] - tilt)
+        if self.blocks == 1:
+            return alpha, -alpha * tilt, Fraction(0)
+        beta = -alpha * tilt / (sum(self.near) - sum(self.far))
+        return alpha, beta, -beta * sum(self.far)
+
+    @property
+    def variances(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Variance that a user adds to the estimate of their own value, of others in its block, and of all others."""
+        alpha, beta, gamma = self.weights
+        levels = alpha + beta + gamma, beta + gamma - alpha
+
+        def moment(pair: Pair) -> Fraction:
+            within = sum(chance * level**2 for chance, level in zip(pair, levels, strict=True))
+            return within + (1 - sum(pair)) * gamma**2
+
+        return moment(self.own) - 1, moment(self.near), moment(self.far)
+
+    def average(self, values: int) -> tuple[Fraction, Fraction]:
+        """Variance added to the own value, and to another one on average over all pairs of values."""
+        own, near, far = self.variances
+        share = same_block_share(values, self.blocks)
+        return own, share * near + (1 - share) * far
+
+
+def least_variance(agreement: Callable[[int], Agreement], most: int, values: int) -> int:
+    """The number of blocks, a power of two up to `most`, with the least error of a rare value; the fewest such."""
+    candidates = [1 << bits for bits in range(most.bit_length())]
+    return min(candidates, key=lambda blocks: agreement(blocks).average(values)[1])
+
+
+@dataclass(frozen=True)
+class HadamardMechanism(SymbolReports, Mechanism):
+    """Base of `hr` and `rhr`. With one block every pair of values is alike, and the channel is pure."""
+
+    agreement: Agreement = field(init=False, repr=False, compare=False)
+    channel: PureChannel | None = field(init=False, repr=False, compare=False)  # with one block
+
+    @abstractmethod
+    def _agreement(self, truth: Fraction) -> Agreement:
+        """The probabilities of a coin that is true with this probability."""
+
+    @abstractmethod
+    def signed_counts(self, summary: Summary) -> Counts:
+        """For each value, how many reports of its block agree with it, less those that disagree."""
+
+    @abstractmethod
+    def block_counts(self, summary: Summary) -> Counts:
+        """For each value, how many reports lie in its block."""
+
+    def _check_size(self) -> None:
+        if self.symbols > MAX_SYMBOLS:
+            raise InvalidArgument("k", f"be smaller: there would be {self.symbols} reports, over {MAX_SYMBOLS}", self.k)
+
+    def _derive(self) -> None:
+        agreement = self._agreement(Fraction(self.thresholds["truth"], MODULUS))
+        object.__setattr__(self, "agreement", agreement)
+        pure = PureChannel(agreement.own[0], agreement.near[0]) if agreement.blocks == 1 else None
+        object.__setattr__(self, "channel", pure)
+
+    def support_counts(self, summary: Summary) -> Counts:
+        """For each value, how many reports agree with it, where all reports lie in one block."""
+        # (n + signed)/2 without adding up two large counts; both are even or both odd
+        return (self.signed_counts(summary) >> 1) + ((summary.n + 1) >> 1)
+
+    def unbiased(self, summary: Summary) -> Floats:
+        if self.channel is not None:
+            return unbiased(self.support_counts(summary), summary.n, self.channel)
+        alpha, beta, gamma = map(float, self.agreement.weights)
+        sums = alpha * self.signed_counts(summary) + (beta * self.block_counts(summary) if beta else 0.0)
+        return np.asarray(sums / summary.n + gamma)
+
+    def noise(self, target: str) -> tuple[float, float, float]:
+        choice(TARGETS, target=target)
+        if self.channel is not None:
+            return self.channel.noise(target)
+        own, others = self.agreement.average(self.k)
+        v0, slope = float(others), float(own - others)
+        return (v0, slope, 0.0) if target == "users" else (v0, slope + 1, -1.0)
+
+    def noise_of(self, summary: Summary, target: str) -> Noise:
+        """By how many users share a value's block, as estimated: they add more variance than the others do."""
+        if self.channel is not None:
+            return self.channel.noise(target)
+        own, near, far = map(float, self.agreement.variances)
+        shares = nearest_distribution(self.unbiased(summary))
+        return noise_by_blocks((own, near, far), shares, self.agreement.blocks, target)
+
+    def tails(self, summary: Summary) -> BinomialTails | None:
+        return BinomialTails(self.support_counts(summary), summary.n, self.channel) if self.channel else None
+
+    def _evidence(self, summary: Summary) -> Evidence:
+        tails = self.tails(summary)
+        if tails is None:
+            return super()._evidence(summary)
+        # one transform serves both
+        first = unbiased(tails.support, tails.n, tails.channel)
+        return Evidence(first, summary.n, self.noise("users"), summary.counts, tails, self.operator())

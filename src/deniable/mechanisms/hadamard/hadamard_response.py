@@ -1,0 +1,183 @@
+"""Hadamard Response: one symbol that has an even parity with the value's number, decoded by fast Hadamard transforms.
+
+The values are dealt in turn to B blocks of b reports: x has the number c = x div B + 1 in block x mod B. A report
+(B', u), sent as the number B' b + u, supports x if B' is its block and u & c has an even number of ones: b/2 reports.
+No value has number 0, with which all parities are even. Two values of a block share b/4 reports, others none.
+
+Blocks of consecutive values, as in published code, would put the first values, often the most frequent, together.
+
+Reference: Acharya, Sun, Zhang 2019, "Hadamard Response: estimating distributions privately, efficiently, and with
+little communication", its scheme for high privacy (one block) and the general one (blocks).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.domain import Domain
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.core.validate import whole
+from deniable.estimation.operators.hadamard import HadamardBlocks, ParityOperator
+from deniable.mechanisms.base.definition import Payload, checked_epsilon
+from deniable.mechanisms.base.two_level import truth_threshold
+from deniable.mechanisms.hadamard.blocks import Agreement, HadamardMechanism, least_variance
+from deniable.randomness.bounds import exponential_below
+from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.keystream import MODULUS
+
+
+@dataclass(frozen=True)
+class HadamardResponse(HadamardMechanism):
+    """Hadamard Response, "hr".
+
+    B blocks, a power of two, by default that with the least error; b is the smallest power of two above ceil(k/B).
+    Guarantee: largest ratio T (2B - 1)/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
+    Cost: three random words a report, log2(B b) bits, one count a report; B transforms of b numbers an estimate.
+
+    >>> m = HadamardResponse(22_000, epsilon=2.0)
+    >>> m.blocks, m.block_size, m.report_bits
+    (4, 8192, 15)
+    """
+
+    name: ClassVar[str] = "hr"
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "gls"
+
+    blocks: int = None  # type: ignore[assignment]  # chosen by the constructor unless given
+
+    def __post_init__(self) -> None:
+        k, bound = Domain.of(self.domain).k, exponential_below(checked_epsilon(self.epsilon))
+        most = 1 << (k - 1).bit_length()
+        if self.blocks is None:
+            # ideal coin e/(e + 2B - 1)
+            chosen = 1 if bound == 1 else least_variance(lambda b: _agreement(bound / (bound + 2 * b - 1), b), most, k)
+            object.__setattr__(self, "blocks", chosen)
+        if whole(1, most, blocks=self.blocks).bit_count() != 1:
+            raise InvalidArgument("blocks", "be a power of two", self.blocks)
+        super().__post_init__()
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"blocks": self.blocks}
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        self._check_size()
+        # T = floor(M E/(E + 2B - 1)): the share of reports that support a value is 1/(2B)
+        truth = truth_threshold(bound, modulus, 1, 2 * self.blocks)
+        if truth * 2 * self.blocks <= modulus:
+            raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
+        return {"truth": truth, "rejection_outside": rejection_bound(self._outside, modulus)}
+
+    def _agreement(self, truth: Fraction) -> Agreement:
+        return _agreement(truth, self.blocks)
+
+    @property
+    def block_size(self) -> int:
+        """b: how many reports each block has, above its number of values, which are numbered from 1."""
+        return 1 << (-(-self.k // self.blocks)).bit_length()
+
+    @property
+    def set_size(self) -> int:
+        """How many reports support a value."""
+        return self.block_size // 2
+
+    @property
+    def _outside(self) -> int:
+        return self.symbols - self.set_size
+
+    @property
+    def stride(self) -> int:
+        return 3  # the coin, a place among the reports that support the value and one among the others
+
+    @property
+    def symbols(self) -> int:
+        return self.blocks * self.block_size
+
+    def report_at(self, index: int, place: int) -> int:
+        """The reports in an order of this value's own: those that support it, the rest of its block, other blocks.
+
+        Formula: place p names block (x mod B) xor (p div b). The bits of p mod b, but for the highest, go in order to
+        the bits of u other than the lowest one of the value's number c; that bit is set so that the parity of u & c
+        is the highest bit of p mod b.
+        """
+        number, block = divmod(index, self.blocks)
+        number += 1
+        lowest = number & -number
+        blocks_on, place = divmod(place, self.block_size)
+        odd, rest = divmod(place, self.set_size)
+        below = rest % lowest
+        u = below + 2 * (rest - below)
+        u += lowest * ((u & number).bit_count() % 2 ^ odd)
+        return (block ^ blocks_on) * self.block_size + u
+
+    def randomize_one(self, index: int, choices: Choices) -> int:
+        truthful = choices.coin(self.thresholds["truth"])
+        inside = choices.below(self.set_size, 0)  # a power of two: nothing to reject
+        outside = self.set_size + choices.below(self._outside, self.thresholds["rejection_outside"])
+        return self.report_at(index, (outside, inside)[truthful])
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.hadamard import choose_parity
+
+        truth, rejection = np.uint64(self.thresholds["truth"]), np.uint64(self.thresholds["rejection_outside"])
+        bits = np.uint64(self.blocks.bit_length() - 1), np.uint64(self.block_size.bit_length() - 1)
+        again = np.empty(len(indices), np.bool_)
+        count = choose_parity(indices, words, truth, *bits, rejection, again, out)
+        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+
+    @property
+    def high(self) -> Fraction:
+        """Pr[report | x] where it supports x."""
+        return Fraction(self.thresholds["truth"], MODULUS * self.set_size)
+
+    @property
+    def low(self) -> Fraction:
+        """Pr[report | x] where it does not."""
+        return Fraction(MODULUS - self.thresholds["truth"], MODULUS * self._outside)
+
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        assert isinstance(payload, int | np.integer)
+        block, u = divmod(int(payload), self.block_size)
+        number, own = divmod(index, self.blocks)
+        supports = block == own and (u & number + 1).bit_count() % 2 == 0
+        return self.high if supports else self.low
+
+    def ratio(self) -> Fraction:
+        return self.high / self.low
+
+    def reconstruction_rate(self) -> Fraction:
+        # (1/k) sum over reports of the largest Pr[report | x]. Each report of a block supports one of the numbers 1, 2
+        # and 3, whose parities add up to an even number; without 3 a quarter of them are bare, without 2 and 3 half.
+        fewest, longer = divmod(self.k, self.blocks)
+        bare = sum(
+            blocks * (self.block_size >> values if values < 3 else 0)
+            for blocks, values in ((longer, fewest + 1), (self.blocks - longer, fewest))
+        )
+        return ((self.symbols - bare) * self.high + bare * self.low) / self.k
+
+    @property
+    def matrices(self) -> HadamardBlocks:
+        """The blocks, for the server's transforms."""
+        return HadamardBlocks(self.blocks, self.block_size, self.k, first=1)
+
+    def signed_counts(self, summary: Summary) -> Counts:
+        return self.matrices.signed(summary.counts.reshape(self.blocks, self.block_size).copy())
+
+    def block_counts(self, summary: Summary) -> Counts:
+        return self.matrices.of_block(summary.counts.reshape(self.blocks, self.block_size).sum(axis=1))
+
+    def operator(self) -> ParityOperator:
+        """The channel as an operator: the summary carries the likelihood."""
+        return ParityOperator(self.matrices, float(self.high), float(self.low))
+
+
+def _agreement(truth: Fraction, blocks: int) -> Agreement:
+    # the 2B - 1 halves of blocks beside the supporting one are equally likely
+    other = (1 - truth) / (2 * blocks - 1)
+    near = (truth + other) / 2
+    return Agreement((truth, other), (near, near), (other, other), blocks)

@@ -1,0 +1,145 @@
+"""Recursive Hadamard Response: a block and one sign of a public row of a Hadamard matrix, in a few bits.
+
+The values are dealt in turn to C = 2^(bits - 1) blocks: x has the number j = x div C in block x mod C. The row r is
+public, uniform from 1 to L - 1, where L is the least power of two, from 2 on, that numbers a block. The device sends
+its block and the sign of row r at j, + if r & j has an even number of ones, through randomised response over the
+N = 2^bits classes 2 block + sign. Row 0, whose signs are all +, would tell the block alone; without it, few values
+cost no more than they must.
+
+Reference: Chen, Kairouz, Ozgur 2020, "Breaking the communication-privacy-accuracy trilemma", its scheme for
+frequencies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.domain import Domain
+from deniable.core.summary import Summary
+from deniable.core.validate import whole
+from deniable.estimation.operators.hadamard import HadamardBlocks, SignOperator, block_totals, by_row
+from deniable.mechanisms.base.definition import checked_epsilon
+from deniable.mechanisms.hadamard.blocks import Agreement, HadamardMechanism, least_variance
+from deniable.mechanisms.hashing.public_coins import PublicCoin
+from deniable.randomness.bounds import exponential_below
+
+
+@dataclass(frozen=True)
+class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
+    """Recursive Hadamard Response, "rhr".
+
+    A payload is (r - 1) N + 2 block + sign. On the wire r follows from the report's id, and only the `bits` of the
+    class are sent: see public_coins.py, which also states the guarantee. By default there are as many bits as give
+    the least error.
+
+    >>> RecursiveHadamardResponse(22_000, epsilon=1.0).report_bits
+    1
+    """
+
+    name: ClassVar[str] = "rhr"
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "gls"
+
+    bits: int = None  # type: ignore[assignment]  # chosen by the constructor unless given
+    salt: str = ""
+
+    def __post_init__(self) -> None:
+        k, bound = Domain.of(self.domain).k, exponential_below(checked_epsilon(self.epsilon))
+        most = (k - 1).bit_length()
+        if self.bits is None:
+            blocks = 1 if bound == 1 else least_variance(lambda c: _ideal(bound, k, c), 1 << (most - 1), k)
+            object.__setattr__(self, "bits", blocks.bit_length())
+        whole(1, most, bits=self.bits)
+        super().__post_init__()
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"bits": self.bits, "salt": self.salt}
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        self._check_size()
+        return super()._thresholds(bound, modulus)
+
+    def _agreement(self, truth: Fraction) -> Agreement:
+        return _agreement(truth, self.blocks, self.length)
+
+    @property
+    def blocks(self) -> int:
+        """C: how many blocks the values are dealt to."""
+        return 1 << (self.bits - 1)
+
+    @property
+    def length(self) -> int:
+        """L: how many numbers a block has, and rows its matrix."""
+        return _length(self.k, self.blocks)
+
+    @property
+    def classes(self) -> int:
+        return 1 << self.bits
+
+    @property
+    def publics(self) -> int:
+        return self.length - 1
+
+    def _class_under(self, index: int, public: int) -> int:
+        number, block = divmod(index, self.blocks)
+        return 2 * block + (number & public + 1).bit_count() % 2
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.hadamard import send_sign
+
+        truth, rejection = np.uint64(self.thresholds["truth"]), np.uint64(self.thresholds["rejection_public"])
+        sizes = np.uint64(self.bits - 1), np.uint64(self.publics)
+        again = np.empty(len(indices), np.bool_)
+        count = send_sign(indices, words, truth, *sizes, rejection, again, out)
+        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+
+    def reconstruction_rate(self) -> Fraction:
+        # (1/k) sum over (r, class) of the largest probability. Number 0 has the sign + in every row. All v numbers of
+        # a block have it in the rows that are multiples of the least power of two from v on: - is nobody's there.
+        fewest, longer = divmod(self.k, self.blocks)
+        bare = sum(
+            blocks * ((self.length >> (values - 1).bit_length()) - 1 if values else 2 * self.publics)
+            for blocks, values in ((longer, fewest + 1), (self.blocks - longer, fewest))
+        )
+        high, low = self._levels
+        return ((self.symbols - bare) * high + bare * low) / (self.publics * self.k)
+
+    @property
+    def matrices(self) -> HadamardBlocks:
+        """The blocks, for the server's transforms."""
+        return HadamardBlocks(self.blocks, self.length, self.k, first=0)
+
+    def signed_counts(self, summary: Summary) -> Counts:
+        cells = by_row(summary.counts, self.matrices)
+        rows = np.zeros((self.blocks, self.length), np.int64)
+        rows[:, 1:] = (cells[:, :, 0] - cells[:, :, 1]).T
+        return self.matrices.signed(rows)
+
+    def block_counts(self, summary: Summary) -> Counts:
+        return self.matrices.of_block(block_totals(summary.counts, self.matrices))
+
+    def operator(self) -> SignOperator:
+        """The channel as an operator: the summary carries the likelihood."""
+        high, low = (float(level / self.publics) for level in self._levels)
+        return SignOperator(self.matrices, high, low)
+
+
+def _length(k: int, blocks: int) -> int:
+    return 1 << max(1, (-(-k // blocks) - 1).bit_length())
+
+
+def _ideal(bound: Fraction, k: int, blocks: int) -> Agreement:
+    return _agreement((bound - 1) / (bound - 1 + 2 * blocks), blocks, _length(k, blocks))
+
+
+def _agreement(truth: Fraction, blocks: int, length: int) -> Agreement:
+    other = (1 - truth) / (2 * blocks)
+    # of the L - 1 rows, two values of a block have the same sign in L/2 - 1
+    same = Fraction(length // 2 - 1, length - 1)
+    near = truth * same + other, truth * (1 - same) + other
+    return Agreement((truth + other, other), near, (other, other), blocks)

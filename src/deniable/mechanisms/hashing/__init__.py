@@ -1,0 +1,1 @@
+"""Local hashing under a public coin: olh, blh, flh, clh."""

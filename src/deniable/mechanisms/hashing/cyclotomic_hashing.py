@@ -1,0 +1,152 @@
+"""Cyclotomic Local Hashing: optimal error with about log2(e^epsilon + 1) bits a report, decoded by FFT.
+
+Local hashing with K hash functions, whose decoding is a convolution: the hash of x under the public number y is
+the cyclotomic class of x - y modulo a prime K >= k, and it passes through randomised response over the N classes.
+
+Every exact case is a block-design scheme (Park, Nam, Lee 2023; Gentle 2025 proves that designs are
+necessary), and the difference families are Wilson's (1972). We are not aware of an earlier cyclotomic
+mechanism for local differential privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Indices, Payloads, Symbols, Words
+from deniable.core.domain import Domain
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.core.validate import whole
+from deniable.estimation.channel import PureChannel
+from deniable.estimation.operators.classes import ClassOperator
+from deniable.estimation.operators.designs import ShiftFamily, ShiftOperator
+from deniable.mechanisms.base.definition import float_bound
+from deniable.mechanisms.designs.cyclotomy import class_table, is_prime, least_loss, primitive_root
+from deniable.mechanisms.hashing.classes import loss, search
+from deniable.mechanisms.hashing.public_coins import PublicCoinReports
+from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
+from deniable.randomness.bounds import exponential_below
+
+MAX_COST = 0.40  # refused beyond: another mechanism serves such a domain and epsilon better
+
+
+@dataclass(frozen=True)
+class CyclotomicLocalHashing(PublicCoinReports):
+    """Cyclotomic Local Hashing, "clh".
+
+    A payload is y N + a: the public y and the class a that was sent. On the wire y follows from the report's
+    id, and only a is sent: see public_coins.py, which also states the guarantee.
+
+    >>> CyclotomicLocalHashing(22_000, epsilon=2.0).report_bits
+    3
+    """
+
+    name: ClassVar[str] = "clh"
+    version: ClassVar[int] = 1
+    default_method: ClassVar[str] = "mle"
+
+    modulus: int = None  # type: ignore[assignment]  # K and N are searched for unless given
+    classes: int = None  # type: ignore[assignment]
+    salt: str = ""
+
+    def __post_init__(self) -> None:
+        k = Domain.of(self.domain).k
+        bound = float_bound(self.epsilon)
+        if self.modulus is None and self.classes is None:
+            modulus, classes = search(k, bound)
+            if loss(bound, modulus, classes) > (1 + MAX_COST) * least_loss(bound, k):
+                rule = f"suit clh at epsilon={self.epsilon:g}: its error is over {MAX_COST:.0%} more; use csr or grr"
+                raise InvalidArgument("k", rule, k)
+            object.__setattr__(self, "modulus", modulus)
+            object.__setattr__(self, "classes", classes)
+        modulus, classes = whole(max(k, 3), 2**31, modulus=self.modulus), whole(2, 2**31, classes=self.classes)
+        if not is_prime(modulus):
+            raise InvalidArgument("modulus", "be prime", modulus)
+        if (modulus - 1) % classes or modulus * classes > MAX_SYMBOLS:
+            raise InvalidArgument("classes", f"divide {modulus - 1} and be at most {MAX_SYMBOLS // modulus}", classes)
+        super().__post_init__()
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"modulus": self.modulus, "classes": self.classes, "salt": self.salt}
+
+    def _channel(self) -> PureChannel:
+        high, low = self._levels
+        w = (self.modulus - 1) // self.classes
+        # x is supported unless y = x; x' and x together for the w - 1 y with (x - y)/(x' - y) in C_0 \ {1};
+        # if y = x, x' is supported by 1 of N classes
+        p = (self.modulus - 1) * high / self.modulus
+        q = ((w - 1) * high + (self.modulus - 1 - w) * low + Fraction(1, self.classes)) / self.modulus
+        return PureChannel(p, q)
+
+    @property
+    def loss(self) -> float:
+        """Mean squared error over the asymptotic optimum 4e/(n(e - 1)^2)."""
+        return loss(float(exponential_below(self.epsilon)), self.modulus, self.classes)
+
+    @property
+    def publics(self) -> int:
+        return self.modulus
+
+    def class_of(self, difference: int) -> int | None:
+        """The class of a number modulo K, by one modular power; 0 has none."""
+        return self._class_of_power.get(pow(difference, (self.modulus - 1) // self.classes, self.modulus))
+
+    @cached_property
+    def _class_of_power(self) -> dict[int, int]:
+        # (g^(N i + a))^((K - 1)/N) = (g^((K - 1)/N))^a
+        unit = pow(primitive_root(self.modulus), (self.modulus - 1) // self.classes, self.modulus)
+        return {pow(unit, a, self.modulus): a for a in range(self.classes)}
+
+    @cached_property
+    def _table(self) -> Symbols:
+        return class_table(self.modulus, self.classes)
+
+    def _class_under(self, index: int, public: int) -> int | None:
+        return self.class_of((index - public) % self.modulus)
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.hashing import classify
+
+        t = self.thresholds
+        bounds = np.array([self.classes, self.modulus], np.uint64)
+        rejections = np.array([t["rejection_class"], t["rejection_public"]], np.uint64)
+        again = np.empty(len(indices), np.bool_)
+        rejected = classify(indices, words, np.uint64(t["truth"]), bounds, rejections, self._table, again, out)
+        return np.flatnonzero(again) if rejected else np.empty(0, np.int64)
+
+    def reconstruction_rate(self) -> Fraction:
+        # (1/k) sum over (y, a) of the largest Pr[y, a | x]; for a given a the differences x - y are a window of
+        # k numbers. Where it meets no element of C_a, the best guess is x = y if that is in it, else any value.
+        bare = own = 0
+        modulus, k = self.modulus, self.k
+        order = np.argsort(self._table[1:], kind="stable").reshape(self.classes, -1) + 1  # elements of C_a, rising
+        for places in order:
+            gaps = np.diff(places, append=places[0] + modulus)
+            bare += int(np.maximum(gaps - k, 0).sum())
+            # windows inside the gap around 0 start after its left end and contain 0 = K
+            first, last = max(int(places[-1]) + 1, modulus - k + 1), min(modulus, int(places[0]) + modulus - k)
+            own += max(0, last - first + 1)
+        high, low = self._levels
+        best = (self.symbols - bare) * high + own * Fraction(1, self.classes) + (bare - own) * low
+        return best / (modulus * k)
+
+    @cached_property
+    def family(self) -> ShiftFamily:
+        """y - x lies in -C_a = -g^a C_0 for the reports (y, a) that support x."""
+        base = np.flatnonzero(self._table == 0)
+        root = primitive_root(self.modulus)
+        opposite = tuple(-pow(root, a, self.modulus) for a in range(self.classes))
+        return ShiftFamily(self.modulus, base, opposite, self.k)
+
+    def support_counts(self, summary: Summary) -> Counts:
+        by_class = np.ascontiguousarray(summary.counts.reshape(self.modulus, self.classes).T)
+        return self.family.support(by_class.reshape(-1))
+
+    def operator(self) -> ClassOperator:
+        high, low = (float(level / self.modulus) for level in self._levels)
+        return ClassOperator(ShiftOperator(self.family, self.k, high, low), 1 / self.symbols)

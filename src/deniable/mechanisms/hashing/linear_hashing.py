@@ -1,0 +1,166 @@
+"""What local hashing mechanisms share: linear hash functions with exact collisions, decoded by one Fourier transform.
+
+g is a prime, and the index x of a value is written as a vector of d digits modulo g, d = ceil(log_g k). A public seed,
+a vector a of d digits, hashes it to the inner product <a, x> modulo g, which passes through randomised response over
+the g classes. Two values x and x' have the same hash if a is orthogonal to x - x': that is 1/g of all seeds for every
+pair, so that p = Pr[the own class is sent] and q = 1/g exactly, as in the paper for an ideal random hash function.
+
+Reference: Wang, Blocki, Li, Jha 2017, section 4.4; Carter and Wegman 1979 (universal hash functions).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.core.arrays import Bytes, Counts, Indices, Payloads, Words
+from deniable.core.domain import Domain
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.estimation.channel import PureChannel
+from deniable.estimation.operators.hashing import HashOperator, LinearHashes
+from deniable.mechanisms.base.definition import float_bound
+from deniable.mechanisms.designs.cyclotomy import least_loss
+from deniable.mechanisms.hashing.primes import (
+    best_base,
+    checked_base,
+    digits_of,
+    division,
+    hash_channel,
+    ideal_variance,
+    other_than,
+    parts_of,
+    products_of,
+    seed_count,
+)
+from deniable.mechanisms.hashing.public_coins import PublicCoinReports
+from deniable.randomness.bounds import exponential_below
+
+MAX_COST = 1.0  # a g of ours is refused beyond: over twice the error of the best design
+
+
+class LinearHashing(PublicCoinReports):
+    """What local hashing shares, whichever the seeds: a payload is (place of the seed) g + class."""
+
+    lines: ClassVar[bool] = False  # seeds: all vectors, or one of each line through 0
+
+    @property
+    @abstractmethod
+    def g(self) -> int:
+        """How many classes a hash has: a prime."""
+
+    def choose_base(self) -> None:
+        """Take the g that was asked for, or the best one."""
+        k = Domain.of(self.domain).k
+        base = self.g
+        if base is None:
+            bound, exact = float_bound(self.epsilon), exponential_below(self.epsilon)
+            found = best_base(k, exact, self.lines)
+            if found is None:
+                rule = f"be smaller for {self.name} at epsilon={self.epsilon:g}; use {other_than(self.lines)}"
+                raise InvalidArgument("k", rule, k)
+            least = least_loss(bound, k) * 4 * bound / (bound - 1) ** 2
+            if ideal_variance(exact, k, found, self.lines) > (1 + MAX_COST) * least:
+                rule = f"suit {self.name} at epsilon={self.epsilon:g}: its error is over {MAX_COST:.0%} more"
+                raise InvalidArgument("k", f"{rule} than the best design's; use grr or ss, or give g", k)
+            base = found
+        object.__setattr__(self, "g", checked_base(k, base, self.lines, self.name))
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"g": self.g, "salt": self.salt}
+
+    @property
+    def classes(self) -> int:
+        return self.g
+
+    @property
+    def digits(self) -> int:
+        """d: how many digits modulo g write an index."""
+        return digits_of(self.k, self.g)
+
+    @property
+    def publics(self) -> int:
+        return seed_count(self.g, self.digits, self.lines)
+
+    def _channel(self) -> PureChannel:
+        return hash_channel(self._levels[0], self.g, self.digits, self.lines)
+
+    @property
+    def loss(self) -> float:
+        """Mean squared error over the asymptotic optimum 4e/(n(e - 1)^2)."""
+        bound = float(exponential_below(self.epsilon))
+        return self.variance(0.0) * (bound - 1) ** 2 / (4 * bound)
+
+    @property
+    def _firsts(self) -> list[int]:
+        """The first place of a seed whose leading digit is digit j, for every j; none where every vector is a seed."""
+        return [seed_count(self.g, j, lines=True) for j in range(self.digits)] if self.lines else []
+
+    def seed(self, public: int) -> int:
+        """The seed at this place, as a number in base g."""
+        leading = [(first, int(self.g**j)) for j, first in enumerate(self._firsts) if first <= public]
+        first, power = leading[-1] if leading else (0, 0)
+        return public - first + power
+
+    def _class_under(self, index: int, public: int) -> int:
+        total, seed = 0, self.seed(public)
+        for _ in range(self.digits):
+            index, digit = divmod(index, self.g)
+            seed, factor = divmod(seed, self.g)
+            total += digit * factor
+        return total % self.g
+
+    @property
+    def _parts(self) -> tuple[int, int, int, int]:
+        """How the kernel cuts values and seeds: the number of parts, their size, and how to divide by it."""
+        together = parts_of(self.g)
+        size = int(self.g**together)
+        return -(-self.digits // together), size, *division(size)
+
+    @cached_property
+    def _products(self) -> Bytes:
+        return products_of(self.g)
+
+    def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
+        from deniable.kernels.hashing import hash_or_replace
+
+        t = self.thresholds
+        rejections = t["rejection_class"], t["rejection_public"]
+        bounds, rejected, firsts, parts = (
+            np.array(numbers, np.uint64) for numbers in ((self.g, self.publics), rejections, self._firsts, self._parts)
+        )
+        again = np.empty(len(indices), np.bool_)
+        numbers = np.uint64(t["truth"]), bounds, rejected, firsts, parts, self._products
+        count = hash_or_replace(indices, words, *numbers, again, out)
+        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+
+    def reconstruction_rate(self) -> Fraction:
+        # (1/k) sum over (a, y) of the largest Pr[a, y | x]: high if some value has the hash y. A seed with a lower
+        # digit reaches all g classes, since all lower digits occur; one with the last digit alone as many as that
+        # digit takes values; and seed 0 only one
+        g, d = self.g, self.digits
+        last = -(-self.k // int(g ** (d - 1)))
+        alone, zero = (1, 0) if self.lines else (g - 1, 1)
+        reached = (self.publics - alone - zero) * g + alone * last + zero
+        high, low = self._levels
+        return (reached * high + (self.symbols - reached) * low) / (self.publics * self.k)
+
+    @cached_property
+    def hashes(self) -> LinearHashes:
+        """The hash functions, for the server's transforms."""
+        return LinearHashes(self.g, self.digits, self.k, self.lines)
+
+    def support_counts(self, summary: Summary) -> Counts:
+        return self.hashes.support(summary.counts)
+
+    def operator(self) -> HashOperator:
+        """The channel as an operator: the summary carries the likelihood."""
+        return self.operator_of(self.hashes)
+
+    def operator_of(self, hashes: LinearHashes) -> HashOperator:
+        high, low = (float(level / hashes.seeds) for level in self._levels)
+        return HashOperator(hashes, high, low)

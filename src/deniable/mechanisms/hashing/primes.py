@@ -1,0 +1,119 @@
+"""The arithmetic of linear hashing, and which prime g serves it best: by the exact variance, near e^epsilon + 1."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count, islice
+
+import numpy as np
+
+from deniable.core.arrays import Bytes
+from deniable.core.errors import InvalidArgument
+from deniable.core.validate import whole
+from deniable.estimation.channel import PureChannel
+from deniable.mechanisms.designs.cyclotomy import is_prime
+from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
+
+_NEARBY = 6  # primes looked at on either side
+_PART = 64  # numbers of a part of a few digits at most: 4096 products stay in the nearest cache
+_INDEX_BITS = 31  # values and seeds are below 2^31
+
+
+def digits_of(k: int, base: int) -> int:
+    """d = ceil(log_g k), and at least 1: how many digits write every index below k."""
+    digits = 1
+    while base**digits < k:
+        digits += 1
+    return digits
+
+
+def division(base: int) -> tuple[int, int]:
+    """m and r with x div g = (x m) >> r for all x below 2^31, and products below 2^64.
+
+    Reference: Granlund and Montgomery 1994, "Division by invariant integers using multiplication", theorem 4.2.
+    """
+    shift = _INDEX_BITS + (base - 1).bit_length()
+    return -(-(2**shift) // base), shift
+
+
+def parts_of(base: int) -> int:
+    """How many digits are hashed at once: as many as leave a short table of products, and at least one."""
+    digits = 1
+    while base ** (digits + 1) <= _PART:
+        digits += 1
+    return digits
+
+
+def products_of(base: int) -> Bytes:
+    """The hashes of all pairs of parts, value times seed; none where a table would be long."""
+    size = int(base ** parts_of(base))
+    if size > _PART:
+        return np.empty(0, np.uint8)
+    digits = [np.arange(size) // base**place % base for place in range(parts_of(base))]
+    return np.asarray(sum(np.outer(row, row) for row in digits) % base).astype(np.uint8).reshape(-1)
+
+
+def seed_count(base: int, digits: int, lines: bool) -> int:
+    """All vectors of d digits, or one for every line through 0."""
+    vectors = int(base**digits)
+    return (vectors - 1) // (base - 1) if lines else vectors
+
+
+def collision(base: int, digits: int, lines: bool) -> Fraction:
+    """How likely two values have the same hash, for every pair: the seed must be orthogonal to their difference.
+
+    The orthogonal seeds are a subspace of one dimension less, g^(d-1) of g^d; by lines, 0 is not among them.
+    """
+    return Fraction(base ** (digits - 1) - lines, base**digits - lines)
+
+
+def hash_channel(high: Fraction, base: int, digits: int, lines: bool) -> PureChannel:
+    """p and q of a hash that is told truly with probability `high`, and otherwise is uniform among the others."""
+    same = collision(base, digits, lines)
+    # q = c high + (1 - c) low; for all seeds, c = 1/g and q = (high + (g - 1) low)/g = 1/g
+    return PureChannel(high, same * high + (1 - same) * (1 - high) / (base - 1))
+
+
+def ideal_variance(bound: Fraction, k: int, base: int, lines: bool) -> Fraction:
+    """n times the variance at f = 0 for a ratio of exactly E: q(1 - q)/(p - q)^2, p = E/(E + g - 1)."""
+    channel = hash_channel(bound / (bound + base - 1), base, digits_of(k, base), lines)
+    return channel.q * (1 - channel.q) / channel.gain**2
+
+
+def fits(k: int, base: int, lines: bool) -> bool:
+    """Whether reports of such hashes fit 32 bits."""
+    return seed_count(base, digits_of(k, base), lines) * base <= MAX_SYMBOLS
+
+
+@lru_cache(maxsize=64)
+def best_base(k: int, bound: Fraction, lines: bool) -> int | None:
+    """The prime with the least variance whose reports fit, up to the first prime from k on; None if none fits.
+
+    Hashes onto more classes than that bring nothing that randomised response does not.
+    """
+    largest = next(number for number in count(k) if is_prime(number))
+    centre = min(int(bound) + 1, largest)
+    below = islice((number for number in range(centre, 1, -1) if is_prime(number)), _NEARBY)
+    above = islice((number for number in range(centre + 1, largest + 1) if is_prime(number)), _NEARBY)
+    fitting = [base for base in {*below, *above, largest} if fits(k, base, lines)]
+    return min(fitting, key=lambda base: (ideal_variance(bound, k, base, lines), base), default=None)
+
+
+def other_than(lines: bool) -> str:
+    """What serves where reports of such hashes do not fit."""
+    return "csr" if lines else "flh, which has fewer seeds, or csr"
+
+
+def checked_base(k: int, base: object, lines: bool, name: str) -> int:
+    """A g that was asked for: a prime whose reports fit."""
+    number = whole(2, MAX_SYMBOLS, g=base)
+    if not is_prime(number):
+        below = next(near for near in range(number, 1, -1) if is_prime(near))
+        above = next(near for near in count(number) if is_prime(near))
+        raise InvalidArgument("g", f"be prime; the nearest are {below} and {above}", number)
+    if not fits(k, number, lines):
+        rule = f"leave {name} at most {MAX_SYMBOLS} different reports for k={k}; give a smaller g, or use "
+        rule += other_than(lines)
+        raise InvalidArgument("g", rule, number)
+    return number

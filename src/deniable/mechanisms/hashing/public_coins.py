@@ -1,0 +1,164 @@
+"""Reports of a public number and a class: the number follows from the report's id, and only the class is sent.
+
+The public number y chooses one way to divide the values into N classes, as a hash function does; the class of the
+value passes through randomised response over the N classes. Whatever y is, the report is private if y does not
+depend on the value; the server must know y, and need not be told it if it follows from an id that is sent anyway.
+
+Reference: Wang, Blocki, Li, Jha 2017, section 4.4 (local hashing).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from fractions import Fraction
+from hashlib import sha256
+from itertools import count
+
+import numpy as np
+
+from deniable.core.domain import check_text
+from deniable.core.errors import InvalidArgument, MalformedReport, SimulatedReport
+from deniable.core.reports import Report
+from deniable.core.summary import Summary
+from deniable.estimation.evidence import Evidence
+from deniable.estimation.methods.linear import unbiased
+from deniable.mechanisms.base.client import as_bytes
+from deniable.mechanisms.base.definition import Payload
+from deniable.mechanisms.base.mechanism import Mechanism, PureMechanism
+from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.keystream import MODULUS, Keystream
+
+
+class PublicCoin(SymbolReports, Mechanism):
+    """A payload is y N + a: the public number y and the class a that was sent.
+
+    `report_bits` counts the class alone, while `encode` keeps both. Guarantee: largest ratio
+    1 + NT/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
+    """
+
+    salt: str
+
+    def __post_init__(self) -> None:
+        check_text("salt", self.salt)
+        super().__post_init__()
+
+    @property
+    @abstractmethod
+    def classes(self) -> int:
+        """N: how many classes there are."""
+
+    @property
+    @abstractmethod
+    def publics(self) -> int:
+        """How many public numbers there are; all are equally likely."""
+
+    @abstractmethod
+    def _class_under(self, index: int, public: int) -> int | None:
+        """The class of a value under a public number; None where it has none, and a uniform class is sent."""
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        # T = floor(M (E - 1) / (E - 1 + N)), as for randomised response over the classes
+        truth = int(modulus * (bound - 1) / (bound - 1 + self.classes))
+        if truth == 0:
+            raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
+        rejections = rejection_bound(self.classes, modulus), rejection_bound(self.publics, modulus)
+        return {"truth": truth, "rejection_class": rejections[0], "rejection_public": rejections[1]}
+
+    @property
+    def _levels(self) -> tuple[Fraction, Fraction]:
+        """Pr[a | y, x] where a is the class of x under y, and where it is another one."""
+        low = Fraction(MODULUS - self.thresholds["truth"], MODULUS * self.classes)
+        return low + Fraction(self.thresholds["truth"], MODULUS), low
+
+    @property
+    def stride(self) -> int:
+        return 3  # the coin, the uniform class, and the public number
+
+    @property
+    def symbols(self) -> int:
+        return self.publics * self.classes
+
+    @property
+    def report_bits(self) -> int:
+        return (self.classes - 1).bit_length()
+
+    @property
+    def _payload_bytes(self) -> int:
+        return ((self.symbols - 1).bit_length() + 7) // 8
+
+    def randomize_one(self, index: int, choices: Choices) -> int:
+        truthful = choices.coin(self.thresholds["truth"])
+        replacement = choices.below(self.classes, self.thresholds["rejection_class"])
+        public = choices.below(self.publics, self.thresholds["rejection_public"])
+        return self._payload_of(index, truthful, replacement, public)
+
+    def _payload_of(self, index: int, truthful: bool, replacement: int, public: int) -> int:
+        own = self._class_under(index, public)
+        sent = (replacement, replacement if own is None else own)[truthful]
+        return public * self.classes + sent
+
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        assert isinstance(payload, int | np.integer)
+        public, sent = divmod(int(payload), self.classes)
+        own = self._class_under(index, public)
+        return (Fraction(1, self.classes) if own is None else self._levels[own != sent]) / self.publics
+
+    def ratio(self) -> Fraction:
+        high, low = self._levels
+        return high / low
+
+    def public_coin(self, report_id: bytes) -> int:
+        """The public number of a report: exactly uniform if SHA-256 is, and the same for client and server.
+
+        Formula: words are the first 8 bytes of SHA-256(SHA-256(salt) || id || counter of 4 bytes), big-endian;
+        a rejected word (randomness/choices.py) is replaced by the next counter's.
+        """
+
+        salted = sha256(self.salt.encode()).digest() + as_bytes(report_id)
+
+        def words() -> Iterator[int]:
+            for counter in count():
+                digest = sha256(salted + counter.to_bytes(4, "big"))
+                yield int.from_bytes(digest.digest()[:8], "big")
+
+        source = words()
+        return Choices([next(source)], source).below(self.publics)
+
+    def privatize_for(self, value: object, report_id: bytes) -> Report:
+        """The report of one person under this id, which must not depend on the value."""
+        index, keystream = self.domain.index(value), Keystream.fresh()
+        choices = Choices(keystream.stream(0).words(2).tolist(), keystream.overflow(0))
+        truthful = choices.coin(self.thresholds["truth"])
+        replacement = choices.below(self.classes, self.thresholds["rejection_class"])
+        payload = self._payload_of(index, truthful, replacement, self.public_coin(report_id))
+        return Report(payload, self.fingerprint)
+
+    def encode_class(self, report: Report, report_id: bytes) -> bytes:
+        """What is sent beside the id: the class alone; refused if the report was not made under this id."""
+        if not isinstance(report, Report):
+            raise MalformedReport(f"encode_class takes one Report, got {type(report).__name__}")
+        if report.simulated:
+            raise SimulatedReport("a report made with a seed protects nobody and must not be sent")
+        public, sent = divmod(int(self.check_payloads(np.array([self._payload(report)]))[0]), self.classes)
+        if public != self.public_coin(report_id):
+            raise MalformedReport("report must be made under the id it is sent with (see privatize_for)")
+        return sent.to_bytes((self.report_bits + 7) // 8, "big")
+
+    def decode_class(self, data: bytes, report_id: bytes) -> Report:
+        """The report whose class is in these bytes and whose public number follows from its id."""
+        data = as_bytes(data)
+        sent = int.from_bytes(data, "big")
+        if len(data) != (self.report_bits + 7) // 8 or sent >= self.classes:
+            raise MalformedReport(f"class must lie from 0 to {self.classes - 1}, got {bytes(data).hex()!r}")
+        return Report(self.public_coin(report_id) * self.classes + sent, self.fingerprint)
+
+
+class PublicCoinReports(PublicCoin, PureMechanism):
+    """The same where every pair of values shares a class equally often, so that the channel is pure."""
+
+    def _evidence(self, summary: Summary) -> Evidence:
+        tails = self.tails(summary)  # one transform serves both
+        first = unbiased(tails.support, tails.n, tails.channel)
+        return Evidence(first, summary.n, self.noise("users"), summary.counts, tails, self.operator())

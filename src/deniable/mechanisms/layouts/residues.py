@@ -1,0 +1,141 @@
+"""Mechanisms whose report marks a set of residues modulo the modulus of its cohort, and whose summary counts both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import accumulate, combinations
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Payloads
+from deniable.core.errors import MalformedReport, MalformedSummary
+from deniable.core.summary import Summary
+from deniable.mechanisms.base.client import one_row
+from deniable.mechanisms.base.definition import Payload
+from deniable.mechanisms.base.server import Server
+from deniable.mechanisms.layouts.bitmaps import cohort_rows
+from deniable.mechanisms.layouts.subset_code import code_bits, decode_subset, subset_number, subsets
+from deniable.mechanisms.subsets.moduli import report_bits
+from deniable.mechanisms.subsets.subset_selection import bitmap
+
+
+class ResidueReports(Server):
+    """A report is a row of 64-bit words: its cohort j, then a bitmap of w_j of the residues below m_j.
+
+    The bitmap has room for the largest modulus; bits beyond the cohort's own are zero. A summary counts the
+    residues of each modulus in turn, then the reports of each cohort.
+    """
+
+    moduli: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def cohorts(self) -> int:
+        """l: how many moduli there are."""
+        return len(self.moduli)
+
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(zip(self.moduli, self.sizes, strict=True))
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """Where the counts of each modulus begin; the last entry is where the counts of cohorts do."""
+        return [0, *accumulate(self.moduli)]
+
+    @property
+    def slices(self) -> int:
+        """Words of a report's bitmap, after the cohort."""
+        return -(-max(self.moduli) // 64)
+
+    @property
+    def cells(self) -> int:
+        return sum(self.moduli) + self.cohorts  # residues by modulus, then reports by cohort
+
+    def empty_payloads(self, n: int) -> Payloads:
+        return np.empty((n, 1 + self.slices), np.uint64)
+
+    def check_payloads(self, data: Payloads) -> Payloads:
+        if data.size == 0 and len(data) == 0:
+            return self.empty_payloads(0)
+        rows = cohort_rows(data, self.cohorts, self.slices)
+        sent, marked = self._marks[rows[:, 0].astype(np.int64)], rows[:, 1:]
+        wrong = (marked & ~sent).any(axis=1)
+        wrong |= (
+            np.bitwise_count(marked).sum(axis=1, dtype=np.int64) != np.array(self.sizes)[rows[:, 0].astype(np.int64)]
+        )
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            m, w = self._pairs[int(rows[at, 0])]
+            raise MalformedReport(f"report at position {at} must mark {w} of {m} residues")
+        return rows
+
+    @cached_property
+    def _marks(self) -> Payloads:
+        """For each cohort, the words with all its residues marked."""
+        return np.array([bitmap(range(m), self.slices) for m in self.moduli], np.uint64)
+
+    def accumulate(self, data: Payloads, counts: Counts) -> None:
+        from deniable.kernels.unary import count_bits
+
+        residues = sum(self.moduli)
+        cohorts = data[:, 0].astype(np.int64)
+        counts[residues:] += np.bincount(cohorts, minlength=self.cohorts)
+        for j, (first, m) in enumerate(zip(self.offsets, self.moduli, strict=False)):
+            rows = np.ascontiguousarray(data[cohorts == j, 1 : 1 - (-m // 64)])
+            if len(rows):
+                count_bits(rows, counts[first : first + m])
+
+    def all_payloads(self) -> Iterable[tuple[int, ...]]:
+        for j, (m, w) in enumerate(self._pairs):
+            for chosen in combinations(range(m), w):
+                yield (j, *bitmap(chosen, self.slices))
+
+    @cached_property
+    def report_bits(self) -> int:
+        return report_bits(self.moduli, self.sizes)
+
+    @cached_property
+    def _code_bits(self) -> tuple[int, ...]:
+        return tuple(code_bits(subsets(m, w)) for m, w in self._pairs)
+
+    @property
+    def _payload_bytes(self) -> int:
+        return ((self.cohorts - 1).bit_length() + max(self._code_bits) + 7) // 8
+
+    def _pack(self, payload: Payload) -> bytes:
+        ((j, *row),) = self.check_payloads(one_row(payload)).tolist()
+        number = subset_number(row, self.moduli[j], self.sizes[j], self._code_bits[j])
+        return (int(j) << max(self._code_bits) | number).to_bytes(self._payload_bytes, "big")
+
+    def _unpack(self, data: bytes) -> Payload:
+        if len(data) != self._payload_bytes:
+            raise MalformedReport(f"report must have {self._payload_bytes} bytes, got {len(data)}")
+        j, number = divmod(int.from_bytes(data, "big"), 1 << max(self._code_bits))
+        if j >= self.cohorts:
+            raise MalformedReport(f"report must name a cohort below {self.cohorts}, got {j}")
+        bits, (m, w) = self._code_bits[j], self._pairs[j]
+        unused = -bits % 8
+        size = (bits + 7) // 8
+        row = None
+        if number < 1 << bits:
+            row = decode_subset((number << unused).to_bytes(size, "big"), m, w, unused)
+        if row is None:
+            raise MalformedReport(f"report is not the code of a set of {w} of {m} residues")
+        return (j, *row, *[0] * (self.slices - len(row)))
+
+    def check_summary(self, summary: Summary) -> None:
+        super().check_summary(summary)
+        ends = self.offsets[1:]
+        if len(summary.counts) != self.cells or int(summary.counts[ends[-1] :].sum()) != summary.n:
+            raise MalformedSummary(
+                f"summary must have {self.cells} counts, of which the last add up to n = {summary.n}"
+            )
+        *parts, reports = np.split(summary.counts, ends)
+        for counts, n, w in zip(parts, reports.tolist(), self.sizes, strict=True):
+            halves = np.divmod(counts, 2**31)  # summed apart: the whole sum may exceed 64 bits
+            if int(halves[0].sum()) * 2**31 + int(halves[1].sum()) != n * w or int(counts.max()) > n:
+                raise MalformedSummary(
+                    f"a cohort of {n} reports must have counts of at most {n} that add up to {n * w}"
+                )

@@ -1,0 +1,1 @@
+"""Unary and histogram encoding: sue, oue, the, she."""

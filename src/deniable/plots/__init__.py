@@ -1,0 +1,1 @@
+"""Pictures of arrays and labels: matplotlib for files, altair for pages."""

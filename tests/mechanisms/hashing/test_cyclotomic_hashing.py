@@ -1,0 +1,237 @@
+"""Cyclotomic Local Hashing: p and q are those of every pair, the decoder is the inverse, y follows from the id."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.estimation.channel import PureChannel
+from deniable.mechanisms.designs.cyclotomy import class_table, primitive_root
+from tests.contract import checks as contract
+from tests.contract import faults
+
+SEED = 3141
+PAIRS = [
+    (modulus, classes)
+    for modulus in (5, 7, 11, 13, 31, 37)
+    for classes in range(2, modulus)
+    if (modulus - 1) % classes == 0
+]
+
+
+def hashing(k: int, epsilon: float, modulus: int | None = None, classes: int | None = None) -> Any:
+    return dn.CyclotomicLocalHashing(k, epsilon, modulus, classes)  # type: ignore[arg-type]
+
+
+def naive_class(modulus: int, classes: int, number: int) -> int:
+    """The discrete logarithm by trying, modulo N."""
+    root = primitive_root(modulus)
+    return next(i for i in range(modulus - 1) if pow(root, i, modulus) == number) % classes
+
+
+@pytest.mark.parametrize(("modulus", "classes"), PAIRS)
+def test_classes_are_discrete_logarithms(modulus: int, classes: int) -> None:
+    m, table = hashing(modulus, 1.0, modulus, classes), class_table(modulus, classes)
+    assert m.class_of(0) is None
+    assert table[0] == classes
+    for number in range(1, modulus):
+        assert m.class_of(number) == table[number] == naive_class(modulus, classes, number)
+
+
+@pytest.mark.parametrize(("modulus", "classes"), [pair for pair in PAIRS if pair[0] <= 13])
+def test_p_and_q_hold_for_every_pair_exactly(modulus: int, classes: int) -> None:
+    m = hashing(modulus, 1.5, modulus, classes)
+    supported: dict[int, set[int]] = {
+        y * classes + a: {x for x in range(modulus) if x != y and naive_class(modulus, classes, (x - y) % modulus) == a}
+        for y in range(modulus)
+        for a in range(classes)
+    }
+    for own in range(modulus):
+        chances = {payload: m.probability(payload, own) for payload in m.all_payloads()}
+        for other in range(modulus):
+            total = sum((chance for payload, chance in chances.items() if other in supported[payload]), Fraction(0))
+            assert total == (m.channel.p if other == own else m.channel.q)
+
+
+@pytest.mark.parametrize(("k", "modulus", "classes"), [(2, 13, 6), (3, 13, 4), (5, 37, 12), (9, 31, 30), (30, 31, 5)])
+def test_the_reconstruction_rate_is_that_of_brute_force(k: int, modulus: int, classes: int) -> None:
+    contract.check_reconstruction_rate(hashing(k, 1.0, modulus, classes))
+
+
+def matrix(m: Any) -> np.ndarray:
+    return np.array([[float(m.probability(payload, x)) for payload in m.all_payloads()] for x in range(m.k)])
+
+
+@pytest.mark.parametrize("m", [hashing(31, 1.0), hashing(28, 2.0, 31, 6), hashing(37, 2.0, 37, 9)], ids=str)
+def test_the_operator_is_the_matrix(m: Any) -> None:
+    contract.check_operator_is(m.operator(), matrix(m), SEED)
+
+
+@pytest.mark.parametrize("m", [hashing(31, 1.0), hashing(28, 2.0, 31, 6)], ids=str)
+def test_decoding_inverts_the_dense_channel(m: Any) -> None:
+    # the expected counts of any frequencies decode to these frequencies
+    frequencies = np.random.default_rng(SEED).dirichlet(np.ones(m.k))
+    says = np.array([m.unbiased(m.summarize(np.array([payload]))) for payload in m.all_payloads()])
+    np.testing.assert_allclose(frequencies @ matrix(m) @ says, frequencies, atol=1e-10)
+
+
+def optimum(epsilon: float) -> float:
+    return 4 * math.exp(epsilon) / math.expm1(epsilon) ** 2
+
+
+@pytest.mark.parametrize(("epsilon", "bits"), [(0.5, 2), (1.0, 2), (2.0, 3), (3.0, 5), (4.0, 6), (5.0, 8)])
+def test_the_error_is_optimal_with_few_bits(epsilon: float, bits: int) -> None:
+    m = hashing(22_000, epsilon)
+    assert m.report_bits == bits
+    assert m.loss <= 1.01
+    assert m.loss == pytest.approx(m.variance(0.0) / optimum(epsilon), rel=1e-9)
+
+
+def test_the_simulated_error_is_the_stated_one() -> None:
+    m, n, runs = hashing(1000, 2.0), 1000, 200
+    truth = np.bincount(np.random.default_rng(SEED).integers(0, 1000, n), minlength=1000)
+    errors = [
+        float(((m.unbiased(dn.simulate(m, truth, seed=SEED + run)) - truth / n) ** 2).mean()) for run in range(runs)
+    ]
+    wanted = float(np.mean([m.variance(f, n) for f in truth / n]))
+    spread = float(np.std(errors, ddof=1)) / math.sqrt(runs)
+    assert spread < 0.01 * wanted
+    assert abs(np.mean(errors) - wanted) <= 6 * spread
+
+
+# The wire ------------------------------------------------------------------------------------------
+
+
+def test_the_public_coin_is_the_documented_hash() -> None:
+    m = dn.CyclotomicLocalHashing(1000, 2.0, salt="pepper")
+    word = hashlib.sha256(hashlib.sha256(b"pepper").digest() + b"id 7" + bytes(4)).digest()[:8]
+    assert m.public_coin(b"id 7") == int.from_bytes(word, "big") * m.modulus >> 64
+    assert m.public_coin(b"id 7") != dn.CyclotomicLocalHashing(1000, 2.0, salt="salt").public_coin(b"id 7")
+
+
+def test_the_public_coin_is_uniform() -> None:
+    m = hashing(7, 1.0)
+    observed = np.bincount([m.public_coin(i.to_bytes(4, "big")) for i in range(7000)], minlength=m.modulus)
+    assert not contract.chi_square_rejects(observed, np.full(m.modulus, 7000 / m.modulus))
+
+
+def test_a_class_survives_its_bytes_and_belongs_to_its_id() -> None:
+    m = hashing(1000, 2.0)
+    for i in range(50):
+        report_id = f"report {i}".encode()
+        report = m.privatize_for(i, report_id)
+        data = m.encode_class(report, report_id)
+        assert len(data) == 1
+        assert m.decode_class(data, report_id) == report
+    with pytest.raises(dn.MalformedReport, match="made under the id"):
+        m.encode_class(report, b"another")
+    for wrong in (b"", bytes([m.classes]), b"\0\0"):
+        with pytest.raises(dn.MalformedReport):
+            m.decode_class(wrong, report_id)
+    with pytest.raises(dn.SimulatedReport):
+        m.encode_class(m.privatize([1], seed=1)[0], report_id)
+
+
+def test_reports_made_for_ids_follow_the_channel() -> None:
+    m, n, value = hashing(7, 1.0), 30_000, 3
+    observed = np.zeros(m.symbols)
+    for i in range(n):
+        observed[m.privatize_for(value, i.to_bytes(4, "big")).payload] += 1
+    expected = n * np.array([float(m.probability(payload, value)) for payload in m.all_payloads()])
+    assert not contract.chi_square_rejects(observed, expected)
+
+
+BAD: list[dict[str, Any]] = [
+    {"modulus": 33, "classes": 4},
+    {"modulus": 23, "classes": 2},
+    {"modulus": 31, "classes": 4},
+    {"modulus": 31, "classes": 1},
+    {"modulus": 31, "classes": 31},
+    {"modulus": 31},
+    {"classes": 5},
+    {"modulus": 31.0, "classes": 5},
+    {"modulus": 1_000_003, "classes": 1_000_002},
+    {"salt": 7},
+]
+
+
+@pytest.mark.parametrize("setting", BAD, ids=str)
+def test_a_setting_that_cannot_be_served_is_refused(setting: dict[str, Any]) -> None:
+    with pytest.raises(dn.InvalidArgument) as caught:
+        dn.mechanism("clh", k=25, epsilon=1.0, **setting)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (5, 3.0), (1000, 20.0)])
+def test_domains_it_does_not_suit_are_refused_with_advice(k: int, epsilon: float) -> None:
+    with pytest.raises(dn.InvalidArgument, match="use csr or grr"):
+        hashing(k, epsilon)
+
+
+# Planted faults ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OwnNumberTold(dn.CyclotomicLocalHashing):
+    """Sends class 0 where the value is y."""
+
+    def _payload_of(self, index: int, truthful: bool, replacement: int, public: int) -> int:
+        own = self.class_of((index - public) % self.modulus) or 0
+        return public * self.classes + (replacement, own)[truthful]
+
+
+@dataclass(frozen=True)
+class UniformClassForgotten(dn.CyclotomicLocalHashing):
+    """Leaves the 1/(N K) of x = y out of q."""
+
+    def _channel(self) -> PureChannel:
+        right = super()._channel()
+        return PureChannel(right.p, right.q - Fraction(1, self.symbols))
+
+
+@dataclass(frozen=True)
+class MirroredClasses(dn.CyclotomicLocalHashing):
+    """Takes the class of y - x in the decoder."""
+
+    def support_counts(self, summary: Any) -> Any:
+        rows = summary.counts.reshape(self.modulus, self.classes)
+        table = class_table(self.modulus, self.classes)
+        difference = (np.arange(self.modulus)[:, np.newaxis] - np.arange(self.k)) % self.modulus
+        found = [[rows[y, table[d]] if d else 0 for d in row] for y, row in enumerate(difference)]
+        return np.array(found).sum(axis=0)
+
+
+def ideal(m: dn.CyclotomicLocalHashing) -> PureChannel:
+    e, w = Fraction(math.exp(m.epsilon)), (m.modulus - 1) // m.classes
+    total = m.modulus * (e + m.classes - 1)
+    q = ((w - 1) * e + m.modulus - 1 - w) / total + Fraction(1, m.symbols)
+    return PureChannel((m.modulus - 1) * e / total, q)
+
+
+ThresholdTooHigh = faults.more_truth(dn.CyclotomicLocalHashing, "ThresholdTooHigh")
+NoRejection = faults.dropped_rejection(dn.CyclotomicLocalHashing, "rejection_public", "NoRejection")
+WordsDependOnCoin = faults.class_only_if_needed(dn.CyclotomicLocalHashing)
+IdealEstimator = faults.ideal_probabilities(dn.CyclotomicLocalHashing, ideal)
+
+FAULTS: list[tuple[type[Any], faults.Check]] = [
+    (ThresholdTooHigh, contract.check_largest_ratio_is_within_epsilon),
+    (NoRejection, faults.kernel(5)),
+    (OwnNumberTold, faults.plain_path(4)),
+    (OwnNumberTold, faults.batch(SEED)),
+    (WordsDependOnCoin, faults.plain_path(4)),
+    (UniformClassForgotten, contract.check_unbiased_and_variance),
+    (IdealEstimator, faults.coarse_unbiased(7)),
+    (MirroredClasses, contract.check_unbiased_and_variance),
+]
+
+
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    faults.assert_caught(check, hashing(7, 1.0, 7, 2), fault(7, 1.0, 7, 2))

@@ -1,0 +1,214 @@
+"""Local hashing: collisions are exact for every pair, the decoder is the inverse, and the papers' errors hold."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.mechanisms.designs.cyclotomy import is_prime
+from deniable.mechanisms.hashing.primes import best_base, ideal_variance
+from deniable.randomness.bounds import exponential_below
+from tests.contract import checks as contract
+from tests.naive import hashing as naive_hashes
+
+SEED = 2718
+CLASSES = {"olh": dn.OptimizedLocalHashing, "blh": dn.BinaryLocalHashing, "flh": dn.FastLocalHashing}
+
+
+def hashing(name: str, k: int, epsilon: float, g: int | None = None) -> Any:
+    return CLASSES[name](k, epsilon) if g is None or name == "blh" else CLASSES[name](k, epsilon, g)  # type: ignore[arg-type, call-arg]
+
+
+# The channel ---------------------------------------------------------------------------------------
+
+SETTINGS = [
+    *(("olh", k, g) for k, g in ((2, 2), (4, 2), (3, 3), (7, 3), (9, 3), (5, 7), (11, 5), (25, 5))),
+    *(("flh", k, g) for k, g in ((2, 2), (7, 2), (3, 3), (9, 3), (14, 3), (5, 7), (11, 5), (25, 5))),
+    *(("blh", k, 2) for k in (2, 3, 6, 8)),
+]
+
+
+@pytest.mark.parametrize(("name", "k", "g"), SETTINGS)
+def test_p_and_q_hold_for_every_pair_exactly(name: str, k: int, g: int) -> None:
+    m = contract.coarse(hashing(name, k, 1.5, g), 9)
+    known = naive_hashes.seeds(g, m.digits, m.lines)
+    assert [m.seed(place) for place in range(m.publics)] == known
+    supported = {
+        place * g + y: {x for x in range(k) if naive_hashes.linear_hash(x, seed, g, m.digits) == y}
+        for place, seed in enumerate(known)
+        for y in range(g)
+    }
+    for own in range(k):
+        chances = {payload: m._probability(payload, own) for payload in m.all_payloads()}
+        for other in range(k):
+            total = sum((chance for payload, chance in chances.items() if other in supported[payload]), Fraction(0))
+            assert total == (m.channel.p if other == own else m.channel.q)
+    if not m.lines:
+        assert m.channel.q == Fraction(1, g)
+
+
+@pytest.mark.parametrize(("name", "k", "g"), SETTINGS)
+def test_the_guess_and_the_variance_are_those_of_enumeration(name: str, k: int, g: int) -> None:
+    m = hashing(name, k, 1.0, g)
+    contract.check_reconstruction_rate(m)
+    contract.check_unbiased_and_variance(m)
+
+
+@pytest.mark.parametrize(("name", "k", "g"), SETTINGS)
+def test_the_operator_is_the_matrix(name: str, k: int, g: int) -> None:
+    m = hashing(name, k, 2.0, g)
+    dense = np.array([[float(m.probability(payload, x)) for payload in m.all_payloads()] for x in range(k)])
+    operator, rng = m.operator(), np.random.default_rng(SEED)
+    weights, scores = rng.random(k), rng.random(m.symbols)
+    np.testing.assert_allclose(operator.forward(weights), weights @ dense, rtol=1e-10)
+    np.testing.assert_allclose(operator.adjoint(scores), dense @ scores, rtol=1e-10)
+    np.testing.assert_allclose(operator.adjoint_squared(scores), dense**2 @ scores, rtol=1e-10)
+
+
+# The papers' numbers -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("g", [3, 5, 7, 23, 53, 149])
+def test_the_error_of_olh_is_the_papers_at_its_best_g(g: int) -> None:
+    # Wang et al. 2017, section 4.4: (e^eps - 1 + g)^2 / ((e^eps - 1)^2 (g - 1)), least at g = e^eps + 1
+    e = g - 1
+    m = hashing("olh", 1000, math.log(e))
+    assert m.g == g
+    assert m.variance(0.0) == pytest.approx(4 * e / (e - 1) ** 2, rel=1e-12)
+    assert m.loss == pytest.approx(1, rel=1e-12)
+    for other in (2, 11):
+        wanted = (e - 1 + other) ** 2 / ((e - 1) ** 2 * (other - 1))
+        assert hashing("olh", 1000, math.log(e), other).variance(0.0, n=3) == pytest.approx(wanted / 3, rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 4.0])
+def test_the_error_of_blh_is_the_papers(epsilon: float) -> None:
+    # section 4.4: (e^eps + 1)^2 / (e^eps - 1)^2
+    e, m = math.exp(epsilon), hashing("blh", 22_000, epsilon)
+    assert m.variance(0.0) == pytest.approx(((e + 1) / (e - 1)) ** 2, rel=1e-12)
+    assert float(m.channel.p) == pytest.approx(e / (e + 1), rel=1e-12)
+    assert (m.channel.q, m.report_bits) == (Fraction(1, 2), 1)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "g", "bits"), [(0.5, 3, 2), (1, 3, 2), (2, 7, 3), (3, 23, 5), (4, 53, 6), (5, 149, 8)]
+)
+def test_the_error_is_near_the_optimum_with_few_bits(epsilon: float, g: int, bits: int) -> None:
+    for name in ("olh", "flh"):
+        m = hashing(name, 22_000, epsilon)
+        assert (m.g, m.report_bits) == (g, bits)
+        assert m.loss < 1.025
+    assert hashing("flh", 22_000, epsilon).variance(0.0) < hashing("olh", 22_000, epsilon).variance(0.0)
+
+
+@pytest.mark.parametrize("lines", [False, True])
+@pytest.mark.parametrize("k", [6, 30, 300])
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 1.7, 2.5, 3.5, 6.0])
+def test_no_prime_has_less_error_than_the_one_chosen(k: int, epsilon: float, lines: bool) -> None:
+    bound = exponential_below(epsilon)
+    primes = [g for g in range(2, 2 * k) if is_prime(g)]
+    largest = next(g for g in primes if g >= k)
+    least = min(ideal_variance(bound, k, g, lines) for g in primes if g <= largest)
+    found = best_base(k, bound, lines)
+    assert found is not None
+    assert ideal_variance(bound, k, found, lines) == least
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_simulated_error_is_the_stated_one(name: str) -> None:
+    m, n, runs = hashing(name, 500, 2.0), 1000, 150
+    truth = np.bincount(np.random.default_rng(SEED).integers(0, 500, n), minlength=500)
+    errors = [
+        float(((m.unbiased(dn.simulate(m, truth, seed=SEED + run)) - truth / n) ** 2).mean()) for run in range(runs)
+    ]
+    wanted = float(np.mean([m.variance(f, n) for f in truth / n]))
+    spread = float(np.std(errors, ddof=1)) / math.sqrt(runs)
+    assert spread < 0.02 * wanted
+    assert abs(np.mean(errors) - wanted) <= 6 * spread
+
+
+def test_the_likelihood_is_that_of_the_dense_channel() -> None:
+    from deniable.estimation.channel import MatrixOperator
+    from deniable.estimation.methods.iterative import iterate
+
+    for name in CLASSES:
+        m = hashing(name, 9, 1.0, 3)
+        summary = dn.simulate(m, np.array([500, 0, 30, 200, 0, 0, 100, 5, 165]), seed=SEED)
+        dense = np.array([[float(m.probability(payload, x)) for payload in m.all_payloads()] for x in range(9)])
+        wanted = iterate(summary.counts, MatrixOperator(dense)).frequencies
+        np.testing.assert_allclose(m.estimate(summary, "mle").frequencies, wanted, atol=1e-9)
+
+
+def test_reports_of_the_seed_that_says_nothing_leave_the_likelihood_flat() -> None:
+    m = hashing("olh", 9, 1.0, 3)
+    estimate = m.estimate(m.summarize(np.array([0, 0, 2])), "mle")
+    assert estimate.frequencies.sum() == pytest.approx(1)
+    assert estimate.details["gap"] < 1e-9
+    one = m.summarize(np.array([0, 0, 2, 4]))  # and the fourth report is left alone to decide
+    assert m.estimate(one, "mle").frequencies.argmax() in [x for x in range(9) if m._class_under(x, 1) == 1]
+
+
+# The wire, and what is refused ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_survives_its_bytes_and_belongs_to_its_id(name: str) -> None:
+    m = hashing(name, 1000, 2.0)
+    for i in range(20):
+        report_id = f"report {i}".encode()
+        report = m.privatize_for(i, report_id)
+        data = m.encode_class(report, report_id)
+        assert len(data) == 1
+        assert m.decode_class(data, report_id) == report
+        assert report.payload // m.g == m.public_coin(report_id)
+    with pytest.raises(dn.MalformedReport, match="made under the id"):
+        m.encode_class(report, b"another")
+    with pytest.raises(dn.MalformedReport):
+        m.decode_class(bytes([m.g]), report_id)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_reports_made_for_ids_follow_the_channel(name: str) -> None:
+    m, n, value = hashing(name, 4, 1.0, 2), 20_000, 3
+    observed = np.zeros(m.symbols)
+    for i in range(n):
+        observed[m.privatize_for(value, i.to_bytes(4, "big")).payload] += 1
+    expected = n * np.array([float(m.probability(payload, value)) for payload in m.all_payloads()])
+    assert not contract.chi_square_rejects(observed, expected)
+
+
+BAD: list[tuple[str, dict[str, Any], str]] = [
+    ("olh", {"g": 8}, "nearest are 7 and 11"),
+    ("flh", {"g": 1}, "g must"),
+    ("olh", {"g": 2.0}, "g must"),
+    ("flh", {"g": "7"}, "g must"),
+    ("olh", {"g": 46_349}, "flh, which has fewer seeds"),
+    ("flh", {"k": 2**30, "g": 2_000_003}, "give a smaller g, or use csr"),
+    ("blh", {"k": 2**30 + 1}, "be at most 1073741824 for blh"),
+    ("blh", {"g": 2}, "be known to blh"),
+    ("olh", {"salt": 7}, "salt"),
+    ("olh", {"k": 2}, "use grr or ss, or give g"),
+    ("olh", {"k": 1000, "epsilon": 20.0}, "use grr or ss, or give g"),
+    ("olh", {"k": 2**24, "epsilon": 5.0}, "be smaller for olh"),
+]
+
+
+@pytest.mark.parametrize(("name", "setting", "said"), BAD, ids=str)
+def test_a_setting_that_cannot_be_served_is_refused_with_advice(name: str, setting: dict[str, Any], said: str) -> None:
+    with pytest.raises(dn.InvalidArgument, match=said) as caught:
+        dn.mechanism(name, **{"k": 25, "epsilon": 1.0, **setting})
+    assert "\n" not in str(caught.value)
+
+
+def test_large_domains_hash_as_small_ones_do() -> None:
+    for name, k, epsilon in (("blh", 2**30, 1.0), ("flh", 2**24, 2.0), ("olh", 2**24, 1.0), ("flh", 22_000, 10.0)):
+        m = hashing(name, k, epsilon)
+        contract.check_batch_equals_one_by_one(m, SEED)
+        for place in (0, 1, m.publics // 2, m.publics - 1):
+            for x in (0, 1, k - 1):
+                assert m._class_under(x, place) == naive_hashes.linear_hash(x, m.seed(place), m.g, m.digits)

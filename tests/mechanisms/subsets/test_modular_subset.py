@@ -1,0 +1,350 @@
+"""Modular Subset Selection: the paper's numbers, its kernels and their twins, and planted faults."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import comb, exp, gcd, log2
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deniable as dn
+from deniable.estimation.operators.residue_noise import EVERY, ResidueNoise
+from deniable.estimation.operators.residues import ResidueSystem, identifies
+from deniable.kernels import residues as kernels
+from deniable.mechanisms.subsets import moduli as search
+from deniable.mechanisms.subsets.subset_selection import bitmap, choose_subset
+from deniable.randomness.bounds import exponential_below
+from tests.contract import checks as contract
+from tests.contract import faults
+from tests.naive import residues as naive_residues
+
+SEED = 3
+words = st.integers(0, 2**64 - 1)
+tuples = st.sampled_from([(2, 3), (3, 4, 5), (7,), (5, 7, 8), (2, 9, 11, 13)])
+
+
+def small(k: int = 5, epsilon: float = 1.0) -> dn.ModularSubsetSelection:
+    return dn.ModularSubsetSelection(k, epsilon, moduli=(3, 4))
+
+
+# The paper -----------------------------------------------------------------------------------------
+
+
+def test_bits_are_those_of_the_cohort_and_of_the_largest_subset() -> None:
+    m = dn.ModularSubsetSelection(1000, 1.0, moduli=(499, 503, 509))
+    assert m.sizes == (134, 135, 137)
+    assert m.report_bits == 2 + max(int(np.ceil(log2(comb(a, w)))) for a, w in zip(m.moduli, m.sizes, strict=True))
+
+
+def test_the_channel_on_residues_is_the_papers() -> None:
+    # p = e w/(e w + m - w), q = p (w - 1)/(m - 1) + (1 - p) w/(m - 1)
+    e, m = exp(1.0), dn.ModularSubsetSelection(1000, 1.0, moduli=(499, 503, 509))
+    for channel, a, w in zip(m.channels, m.moduli, m.sizes, strict=True):
+        p = e * w / (e * w + a - w)
+        assert float(channel.p) == pytest.approx(p, rel=1e-15)
+        assert float(channel.q) == pytest.approx((p * (w - 1) + (1 - p) * w) / (a - 1), rel=1e-13)
+
+
+def test_the_attack_rate_is_the_papers_bound_where_moduli_divide_k_and_more_elsewhere() -> None:
+    even, odd = (
+        dn.ModularSubsetSelection(12, 1.0, moduli=(4, 12 - 1)),
+        dn.ModularSubsetSelection(6, 1.0, moduli=(2, 3, 5)),
+    )
+    assert odd.reconstruction_rate() > odd.reconstruction_bound()
+    alone = dn.ModularSubsetSelection(12, 1.0, moduli=(12,))
+    assert alone.reconstruction_rate() == alone.reconstruction_bound()
+    assert even.reconstruction_rate() > even.reconstruction_bound()
+
+
+def test_one_modulus_of_k_is_subset_selection() -> None:
+    m, ss = dn.ModularSubsetSelection(6, 1.0, moduli=(6,)), dn.mechanism("ss", k=6, epsilon=1.0)
+    assert m.channels == (ss.channel,)
+    assert m.report_bits == ss.report_bits
+    assert m.guarantee() == ss.guarantee()
+    assert m.variance(0.3) == pytest.approx(ss.variance(0.3), rel=1e-12)
+
+
+def test_moduli_identify_exactly_when_their_matrix_has_full_rank() -> None:
+    for k in range(2, 12):
+        for number in (1, 2, 3):
+            for moduli in combinations(range(2, k + 1), number):
+                if all(gcd(a, b) == 1 for a, b in combinations(moduli, 2)):
+                    rank = np.linalg.matrix_rank(naive_residues.incidence(k, moduli))
+                    assert identifies(k, moduli) == (rank == k)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0])
+def test_the_default_for_22000_values_has_a_small_error_for_half_the_bits(epsilon: float) -> None:
+    m = dn.ModularSubsetSelection(22_000, epsilon)
+    optimum = 4 * exp(epsilon) / (exp(epsilon) - 1) ** 2
+    assert m.variance(0.0) <= 1.2 * optimum
+    assert m.report_bits <= 0.55 * dn.mechanism("ss", k=22_000, epsilon=epsilon).report_bits
+    assert m.noise_accuracy() < 0.005
+
+
+# Moduli --------------------------------------------------------------------------------------------
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"moduli": [3, 6]}, "3 and 6 are not"),
+    ({"moduli": [2, 3]}, "identify 8 values"),
+    ({"moduli": []}, "identify 8 values"),
+    ({"moduli": [3, 11]}, "from 2 to 8"),
+    ({"moduli": [1, 8]}, "from 2 to 8"),
+    ({"moduli": "57"}, "list of whole numbers"),
+    ({"moduli": 7}, "list of whole numbers"),
+    ({"moduli": [7, 8], "sizes": [1]}, "as many as the moduli"),
+    ({"moduli": [7, 8], "sizes": [7, 1]}, "from 1 to 6"),
+    ({"moduli": [7, 8], "sizes": 1}, "list of whole numbers"),
+    ({"max_bits": 1}, "max_bits must be larger"),
+    ({"max_bits": 0}, "max_bits must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED, ids=str)
+def test_moduli_that_do_not_serve_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(dn.InvalidArgument, match=message):
+        dn.mechanism("mss", k=8, epsilon=1.0, **arguments)
+
+
+def test_domains_too_large_for_its_reports_are_refused() -> None:
+    with pytest.raises(dn.InvalidArgument, match="use csr"):
+        dn.mechanism("mss", k=2**20 + 1, epsilon=1.0)
+
+
+def test_a_budget_of_bits_is_kept_and_more_bits_mean_less_error() -> None:
+    bound = exponential_below(1.0)
+    errors = []
+    for bits in (300, 400, 600):
+        m = dn.mechanism("mss", k=1000, epsilon=1.0, max_bits=bits)
+        assert m.report_bits <= bits
+        errors.append(search.error(1000, m.moduli, bound))
+    assert errors == sorted(errors, reverse=True)
+
+
+# Least squares -------------------------------------------------------------------------------------
+
+
+@pytest.mark.twin
+@given(st.integers(2, 40), tuples, st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_fold_tile_and_gram(k: int, moduli: tuple[int, ...], seed: int) -> None:
+    k = max(k, *moduli)
+    rng = np.random.default_rng(seed)
+    system = ResidueSystem(k, moduli, tuple(rng.random(len(moduli)) + 0.1))
+    matrix, weights = naive_residues.incidence(k, moduli), np.repeat(system.weights, moduli)
+    vector, residues = rng.standard_normal(k), rng.standard_normal(sum(moduli))
+    np.testing.assert_allclose(system.fold(vector), matrix @ vector, atol=1e-12)
+    np.testing.assert_allclose(system.tile(residues), matrix.T @ (weights * residues), atol=1e-12)
+    np.testing.assert_allclose(system.matrix(), matrix.T @ (weights[:, np.newaxis] * matrix), atol=1e-12)
+    np.testing.assert_allclose(system.gram(vector, 0.5), system.matrix() @ vector + 0.5 * vector, atol=1e-11)
+
+
+@pytest.mark.twin
+@given(tuples, st.integers(0, 2**32), st.sampled_from([0.0, 0.3]))
+@settings(max_examples=40, deadline=None)
+def test_solve_gram(moduli: tuple[int, ...], seed: int, ridge: float) -> None:
+    k = max(moduli)  # which they identify
+    rng = np.random.default_rng(seed)
+    system = ResidueSystem(k, moduli, tuple(rng.random(len(moduli)) + 0.5))
+    wanted = rng.standard_normal(k)
+    found, steps = system.solve(wanted, ridge)
+    np.testing.assert_allclose(found, np.linalg.solve(system.matrix() + ridge * np.eye(k), wanted), atol=1e-9)
+    assert steps <= 4 * k + 10
+
+
+def test_the_condition_number_of_a_large_system_is_that_of_its_matrix() -> None:
+    system = ResidueSystem(400, (199, 211, 223, 227), (1.0, 1.0, 0.9, 1.1))
+    values = np.linalg.eigvalsh(system.matrix())
+    assert system.condition_number() == pytest.approx(values[-1] / values[0], rel=1e-3)
+    assert system.mean_inverse() == pytest.approx(float((1 / values).mean()), rel=0.1)
+
+
+def test_a_sample_of_values_states_the_average_variance() -> None:
+    m = dn.ModularSubsetSelection(EVERY + 100, 2.0)
+    own, others = ResidueNoise(m.system, m._residue_channels).of_values(np.arange(m.k))
+    stated = m.noise("users")
+    assert stated[0] == pytest.approx(others.mean(), rel=5 * m.noise_accuracy() + 1e-6)
+    assert stated[0] + stated[1] == pytest.approx(own.mean(), rel=5 * m.noise_accuracy() + 1e-6)
+    assert 0 < m.noise_accuracy() < 0.01
+
+
+def test_a_ridge_shrinks_and_none_changes_nothing() -> None:
+    m = small()
+    summary = m.summarize(m.privatize([0, 1, 2, 3, 4] * 100, seed=SEED))
+    np.testing.assert_allclose(m.regularized(summary, 0.0), m.unbiased(summary), rtol=1e-12)
+    assert np.linalg.norm(m.regularized(summary, 0.5)) < np.linalg.norm(m.unbiased(summary))
+
+
+def test_the_frequencies_of_the_residues_of_each_modulus_sum_to_one() -> None:
+    m = dn.ModularSubsetSelection(100, 1.0)
+    residues = m.residue_frequencies(m.summarize(m.privatize(np.arange(100), seed=SEED)))
+    assert [part.sum() for part in m.system.blocks(residues)] == pytest.approx([1.0] * m.cohorts, abs=1e-12)
+
+
+def test_the_large_simulation_has_the_summarys_totals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["deniable.mechanisms.subsets.modular_subset"], "_FEW_WORDS", 0)
+    contract.check_simulation_follows_channel(small(), SEED)
+    m = dn.ModularSubsetSelection(50, 1.0)
+    m.check_summary(dn.simulate(m, np.full(50, 1000), seed=SEED))
+
+
+# The client's kernel and its twin ------------------------------------------------------------------
+
+
+@pytest.mark.twin
+@given(st.data(), tuples)
+@settings(max_examples=60, deadline=None)
+def test_select_residues(data: st.DataObject, moduli: tuple[int, ...]) -> None:
+    sizes = tuple(data.draw(st.integers(1, m - 1)) for m in moduli)
+    truths = [data.draw(words) for _ in moduli]
+    values = data.draw(st.lists(st.integers(0, 60), min_size=1, max_size=12))
+    stride = 2 + max(sizes)
+    drawn = data.draw(st.lists(words, min_size=stride * len(values), max_size=stride * len(values)))
+    bound = data.draw(st.sampled_from([0, 5, 2**61]))
+    rejections = np.full((len(moduli), max(sizes)), bound, np.uint64)
+    again, out = np.empty(len(values), np.bool_), np.empty((len(values), 2), np.uint64)
+    arrays = np.array(moduli), np.array(sizes), np.array(truths, np.uint64)
+    with np.errstate(over="ignore"):  # without the compiler, NumPy reports products that wrap around on purpose
+        given_words = np.array(drawn, np.uint64)
+        count = kernels.select_residues(
+            np.array(values), given_words, stride, *arrays, np.uint64(bound), rejections, again, out
+        )
+    wanted = naive_residues.select_residues(values, drawn, moduli, sizes, truths, bound, rejections.tolist())
+    found = [(int(row[0]), {r for r in range(64) if int(row[1]) >> r & 1}) for row in out]
+    assert (found, again.tolist()) == wanted
+    assert count == again.sum()
+
+
+@pytest.mark.twin
+def test_cohorts_are_uniform_over_all_words_of_the_cohort() -> None:
+    m = contract.coarse(dn.ModularSubsetSelection(6, 1.0, moduli=(2, 3, 5)), 8)
+    first = np.arange(256, dtype=np.uint64) << np.uint64(56)
+    rows = np.full((256, m.stride), 2**64 - 2**56, np.uint64)  # the last word is never rejected
+    rows[:, 0] = first
+    out = m.empty_payloads(256)
+    with np.errstate(over="ignore"):
+        again = m.randomize(np.zeros(256, np.int64), rows.reshape(-1), out)
+    assert np.bincount(np.delete(out, again, axis=0)[:, 0].astype(int)).tolist() == [85, 85, 85]
+
+
+# Reports and summaries that no client makes --------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", [[2, 1], [0, 0b1000], [0, 0b11], [0, 0], [1, 0b10000], [-1, 1]], ids=str)
+def test_a_report_no_client_makes_is_refused(row: list[int]) -> None:
+    with pytest.raises(dn.MalformedReport):
+        small().summarize(np.array([row]))
+
+
+@pytest.mark.parametrize("place", range(9))
+def test_a_summary_that_does_not_add_up_is_refused(place: int) -> None:
+    m = small()
+    summary = m.summarize(m.privatize([0, 1, 2, 3, 4] * 10, seed=SEED))
+    counts = summary.counts.copy()
+    counts[place] += 1
+    with pytest.raises(dn.MalformedSummary):
+        m.estimate(dn.Summary(counts, summary.n, m.fingerprint))
+
+
+# Planted faults ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ThresholdOfTheDomain(dn.ModularSubsetSelection):
+    """Coins as for k values instead of m_j residues."""
+
+    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        right = super()._thresholds(bound, modulus)
+        wrong = int(modulus * bound * self.k / (bound * self.k + 1))
+        return {name: wrong if name.startswith("truth") else number for name, number in right.items()}
+
+
+@dataclass(frozen=True)
+class WordsDependOnCohort(dn.ModularSubsetSelection):
+    """Leaves words unread that a cohort does not need."""
+
+    def randomize_one(self, index: int, choices: Any) -> tuple[int, ...]:
+        j = choices.below(self.cohorts, self.thresholds["rejection_cohort"])
+        m, w, truth = self.moduli[j], self.sizes[j], self.thresholds[f"truth_{j}"]
+        chosen = choose_subset(index % m, m, w, truth, self.rejections[j, :w].tolist(), choices)
+        return (j, *bitmap(chosen, self.slices))
+
+
+@dataclass(frozen=True)
+class OtherResidue(dn.ModularSubsetSelection):
+    """The kernel takes the quotient's residue."""
+
+    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
+        return super().randomize((indices + 1) % self.k, words, out)
+
+
+@dataclass(frozen=True)
+class EstimatesFromCohortShares(dn.ModularSubsetSelection):
+    """Divides by the random size of a cohort instead of n/l."""
+
+    def residue_frequencies(self, summary: dn.Summary) -> Any:
+        residues, reports = np.split(summary.counts, [sum(self.moduli)])
+        parts = zip(self.system.blocks(residues), reports.tolist(), self.channels, strict=True)
+        return np.concatenate([(c / max(n, 1) - float(q.q)) / float(q.gain) for c, n, q in parts])
+
+
+@dataclass(frozen=True)
+class IdealEstimator(dn.ModularSubsetSelection):
+    """Estimates with the gain of e^epsilon instead of that of the integers that run."""
+
+    def residue_frequencies(self, summary: dn.Summary) -> Any:
+        right = super().residue_frequencies(summary)
+        e = exponential_below(self.epsilon)
+        parts = []
+        for s, m, w, channel in zip(self.system.blocks(right), self.moduli, self.sizes, self.channels, strict=True):
+            p = w * e / (w * e + m - w)
+            parts.append((s - 1 / m) * float(channel.gain / (p - (w - p) / (m - 1))) + 1 / m)
+        return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class NoiseWithoutSystem(dn.ModularSubsetSelection):
+    """States the variance of a residue as that of a value."""
+
+    def noise(self, target: str) -> tuple[float, float, float]:
+        return self.channels[0].noise(target)
+
+
+@dataclass(frozen=True)
+class TruthOfOneCohortOnly(dn.ModularSubsetSelection):
+    """The guarantee looks at the first cohort only."""
+
+    def ratio(self) -> Fraction:
+        channel, m, w = self.channels[0], self.moduli[0], self.sizes[0]
+        return channel.p * (m - w) / ((1 - channel.p) * w)
+
+
+DroppedRejection = faults.dropped_rejections(dn.ModularSubsetSelection)
+
+kernel, plain_path = faults.kernel(4), faults.plain_path(3)
+
+FAULTS: list[tuple[type[Any], faults.Check]] = [
+    (ThresholdOfTheDomain, contract.check_largest_ratio_is_within_epsilon),
+    (DroppedRejection, kernel),
+    (DroppedRejection, plain_path),
+    (WordsDependOnCohort, plain_path),
+    (OtherResidue, kernel),
+    (OtherResidue, faults.batch(SEED)),
+    (EstimatesFromCohortShares, contract.check_unbiased_and_variance),
+    (IdealEstimator, faults.coarse_unbiased(6)),
+    (NoiseWithoutSystem, contract.check_unbiased_and_variance),
+    (TruthOfOneCohortOnly, contract.check_largest_ratio_is_within_epsilon),
+]
+
+
+@faults.planted(FAULTS)
+def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
+    arguments: dict[str, Any] = {"moduli": (3, 4), "sizes": (1, 2)}
+    faults.assert_caught(check, dn.ModularSubsetSelection(5, 1.0, **arguments), fault(5, 1.0, **arguments))

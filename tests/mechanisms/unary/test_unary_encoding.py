@@ -1,0 +1,243 @@
+"""Unary encoding: the papers' numbers, its exact integers, long reports, and its limits."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.mechanisms.unary.unary_encoding import COIN_BITS, MAX_VALUES, UnaryEncoding
+from deniable.randomness.bounds import exponential_below, power_below
+from tests.contract import checks as contract
+from tests.naive import unary as naive_bits
+
+M = 2**COIN_BITS
+EPSILONS = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
+FORMS = [dn.OptimizedUnaryEncoding, dn.SymmetricUnaryEncoding]
+
+Form = type[UnaryEncoding]
+
+
+# The papers' numbers -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_wang_2017_the_variance_of_oue(epsilon: float) -> None:
+    e = math.exp(epsilon)
+    m = dn.mechanism("oue", k=100, epsilon=epsilon)
+    assert m.variance(0.0, n=50) == pytest.approx(4 * e / (50 * (e - 1) ** 2), rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_wang_2017_the_variance_of_sue(epsilon: float) -> None:
+    root = math.exp(epsilon / 2)
+    m = dn.mechanism("sue", k=100, epsilon=epsilon)
+    assert m.variance(0.0, n=50) == pytest.approx(root / (50 * (root - 1) ** 2), rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_wang_2017_a_fair_coin_for_the_value_is_the_best_one(epsilon: float) -> None:
+    # all p, each with the q that spends epsilon: p (1 - q) / ((1 - p) q) = e^epsilon
+    p = np.linspace(0.01, 0.99, 981)
+    q = p / (p + (1 - p) * math.exp(epsilon))
+    variances = q * (1 - q) / (p - q) ** 2
+    assert p[variances.argmin()] == pytest.approx(0.5, abs=1e-3)
+    oue, sue = (dn.mechanism(name, k=10, epsilon=epsilon).variance() for name in ("oue", "sue"))
+    assert variances.min() == pytest.approx(oue, rel=1e-5)
+    assert oue < sue
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_wang_2017_oue_beats_randomised_response_from_3_e_plus_2_values_on(epsilon: float) -> None:
+    turn = 3 * math.exp(epsilon) + 2
+    for k, better in ((math.floor(turn), "grr"), (math.ceil(turn), "oue")):
+        variances = {name: dn.mechanism(name, k=k, epsilon=epsilon).variance() for name in ("grr", "oue")}
+        assert min(variances, key=variances.__getitem__) == better
+
+
+SHARES = np.array([0.4, 0.3, 0.2, 0.1, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_kairouz_2016_proposition_4_the_squared_error_of_k_rappor(epsilon: float) -> None:
+    k, n, root = len(SHARES), 1000, math.exp(epsilon / 2)
+    m = dn.mechanism("sue", k=k, epsilon=epsilon)
+    total = sum(m.variance(share, n, "population") for share in SHARES)
+    stated = (1 - (SHARES**2).sum()) / n + k * root / (n * (root - 1) ** 2)
+    assert total == pytest.approx(stated, rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_kairouz_2016_proposition_4_the_absolute_error_of_k_rappor(epsilon: float) -> None:
+    n, gain = 1000, math.exp(epsilon / 2) - 1
+    m = dn.mechanism("sue", k=len(SHARES), epsilon=epsilon)
+    total = sum(math.sqrt(2 * m.variance(share, n, "population") / math.pi) for share in SHARES)
+    stated = np.sqrt(2 * (gain * SHARES + 1) * (gain * (1 - SHARES) + 1) / (math.pi * n)).sum() / gain
+    assert total == pytest.approx(stated, rel=1e-6)
+
+
+@pytest.mark.parametrize("k", [3, 10, 100, 1000])
+def test_kairouz_2016_proposition_5_randomised_response_beats_k_rappor_when_epsilon_is_large(k: int) -> None:
+    epsilon = math.log(k)
+    even = {
+        name: dn.mechanism(name, k=k, epsilon=epsilon).variance(1 / k, target="population") for name in ("grr", "sue")
+    }
+    assert even["grr"] <= even["sue"]
+
+
+# Exact integers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, *EPSILONS, 15.0, 20.0])
+def test_one_step_less_noise_would_break_epsilon(epsilon: float) -> None:
+    bound = exponential_below(epsilon)
+    oue, sue = (dn.mechanism(name, k=3, epsilon=epsilon).thresholds for name in ("oue", "sue"))
+    assert {t % 2**32 for t in (*oue.values(), *sue.values())} == {0}
+    t = oue["other"] >> 32
+    assert Fraction(M - t, t) <= bound < Fraction(M - t + 1, t - 1)
+    assert oue["own"] >> 32 == M // 2
+    t = sue["other"] >> 32
+    assert Fraction(M - t, t) ** 2 <= bound < Fraction(M - t + 1, t - 1) ** 2
+    assert sue["own"] >> 32 == M - t
+
+
+def test_beyond_what_32_bits_can_tell_the_guarantee_stays_that_of_the_coin() -> None:
+    assert dn.mechanism("oue", k=5, epsilon=30.0).guarantee().ratio == M - 1
+    assert dn.mechanism("sue", k=5, epsilon=50.0).guarantee().ratio == (M - 1) ** 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_epsilon_too_small_for_the_coin_is_refused(form: Form) -> None:
+    with pytest.raises(dn.InvalidArgument, match="no 32-bit coin is that weak"):
+        form(5, 1e-10)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_domain_whose_reports_would_be_huge_is_refused(form: Form) -> None:
+    assert form(MAX_VALUES, 1.0).report_bits == MAX_VALUES
+    with pytest.raises(dn.InvalidArgument, match=r"k must be at most 16777216 for .ue, whose reports have k bits"):
+        form(MAX_VALUES + 1, 1.0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("epsilon", [0.5, 5.0, 30.0])
+def test_the_attack_rate_of_large_domains_is_rounded_up_by_next_to_nothing(form: Form, epsilon: float) -> None:
+    for k in (256, 257, 400, 3000):
+        m = form(k, epsilon)
+        p, q = m.channel.p, m.channel.q
+        # (1/k) [ (p/q) (1 - (1-q)^k) + (1-p) (1-q)^(k-1) ]
+        exact = (p / q * (1 - (1 - q) ** k) + (1 - p) * (1 - q) ** (k - 1)) / k
+        assert 0 <= m.reconstruction_rate() - exact < Fraction(1, 2**128)
+        assert (m.reconstruction_rate() == exact) == (k <= 256)
+    assert len(str(m.reconstruction_rate())) < 1000
+    assert Fraction(1, MAX_VALUES) < form(MAX_VALUES, epsilon).reconstruction_rate() < 1
+
+
+@pytest.mark.parametrize(("base", "exponent"), [(Fraction(2, 3), 100), (Fraction(0), 3), (Fraction(1), 9)])
+def test_powers_are_rounded_down(base: Fraction, exponent: int) -> None:
+    assert 0 <= base**exponent - power_below(base, exponent) < Fraction(1, 2**190)
+
+
+# Long reports --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [63, 64, 65, 128, 130])
+@pytest.mark.parametrize("form", FORMS)
+def test_reports_of_several_words(form: Form, k: int, seed: int) -> None:
+    m = form(k, 1.0)
+    contract.check_batch_equals_one_by_one(m, seed)
+    contract.check_one_value_changes_one_report(m, seed)
+    reports = m.privatize(np.arange(k), seed=seed)
+    assert reports.data.shape == (k, math.ceil(k / 64))
+    assert m.summarize(reports).counts.tolist() == naive_bits.count_bits(reports.data.tolist(), [0] * k)
+    assert dn.Reports.from_arrow(reports.to_arrow()) == reports
+    sent = m.privatize_one(k - 1)
+    data = m.encode(sent)
+    batch = m.privatize(np.arange(k))
+    assert m.encode_many(batch) == [m.encode(batch[i]) for i in range(k)]
+    assert m.decode_many(m.encode_many(batch)) == batch
+    assert len(data) == math.ceil(k / 8)
+    assert m.decode(data) == sent
+    assert {8 * place + b for place, byte in enumerate(data) for b in range(8) if byte >> b & 1} == naive_bits.bits_of(
+        sent.payload
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_values_bit_follows_its_own_coin_in_every_place_of_a_long_report(form: Form, seed: int) -> None:
+    k, n = 150, 40_000
+    m = form(k, 2.0)
+    for value in (0, 63, 64, 127, 128, 149):
+        counts = m.summarize(m.privatize(np.full(n, value), seed=seed)).counts
+        chances = np.full(k, float(m.channel.q))
+        chances[value] = float(m.channel.p)
+        assert (np.abs(counts - n * chances) <= 6.2 * np.sqrt(n * chances * (1 - chances))).all()
+
+
+def test_two_bits_of_a_report_are_independent(seed: int) -> None:
+    # correlation of neighbouring bits, of bits a word apart, and of the value's bit with the others
+    m, n = dn.mechanism("oue", k=130, epsilon=1.0), 40_000
+    rows = m.privatize(np.full(n, 5), seed=seed).data
+    tossed = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, :130].astype(float)
+    correlations = np.corrcoef(tossed.T)[~np.eye(130, dtype=bool)]
+    assert np.abs(correlations).max() <= 7 / math.sqrt(n)
+
+
+def test_a_report_may_be_empty() -> None:
+    m = dn.mechanism("oue", k=70, epsilon=1.0)
+    nothing = dn.Report((0, 0), m.fingerprint)
+    assert m.decode(m.encode(nothing)) == nothing
+    assert m.summarize(np.zeros((3, 2), np.uint64)).counts.sum() == 0
+
+
+def test_a_quadrillion_users_are_simulated_without_reports(seed: int) -> None:
+    m = dn.mechanism("oue", k=1000, epsilon=1.0)
+    summary = dn.simulate(m, np.full(1000, 10**12), seed=seed)
+    f = m.estimate(summary, "unbiased").frequencies
+    assert (np.abs(f - 0.001) <= 6 * math.sqrt(m.variance(0.001, 10**15))).all()
+
+
+# Bad input -----------------------------------------------------------------------------------------
+
+M70 = dn.mechanism("sue", k=70, epsilon=1.0)
+
+MALFORMED = [
+    (np.array([3, 4], np.uint64), "rows of 2 words of 64 bits each, got shape (2,), uint64"),
+    (np.zeros((1, 3), np.uint64), "rows of 2 words"),
+    (np.zeros((1, 2)), "rows of 2 words of 64 bits each, got shape (1, 2), float64"),
+    (np.array([[0, -1]]), "must not be negative, got -1"),
+    (np.array([[0, 1], [5, 64]], np.uint64), "report at position 1 must have no bit set beyond bit 69"),
+]
+
+
+@pytest.mark.parametrize(("array", "says"), MALFORMED, ids=[says[:30] for _, says in MALFORMED])
+def test_a_malformed_batch_is_refused(array: np.ndarray, says: str) -> None:
+    with pytest.raises(dn.MalformedReport) as caught:
+        M70.summarize(array)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("payload", "says"), [((0,), "rows of 2"), ((0, 64), "beyond bit 69"), (3, "rows of 2"), ((0, 2**64), "rows of 2")]
+)
+def test_a_malformed_report_is_not_encoded(payload: object, says: str) -> None:
+    with pytest.raises(dn.MalformedReport, match=says):
+        M70.encode(dn.Report(payload, M70.fingerprint))  # type: ignore[arg-type]
+    with pytest.raises(dn.MalformedReport, match=says):
+        M70.probability(payload, 0)  # type: ignore[arg-type]
+
+
+def test_malformed_bytes_are_refused() -> None:
+    with pytest.raises(dn.MalformedReport, match="must have 9 bytes, got 8"):
+        M70.decode(bytes(8))
+    with pytest.raises(dn.MalformedReport, match="no bit set beyond bit 69"):
+        M70.decode(bytes(8) + b"\x40")
+
+
+@pytest.mark.parametrize("counts", [[1] * 69, [1] * 69 + [3]])
+def test_an_impossible_summary_is_refused(counts: list[int]) -> None:
+    with pytest.raises(dn.MalformedSummary, match="70 counts of at most n = 2"):
+        M70.estimate(dn.Summary(np.array(counts), 2, M70.fingerprint))
