@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import chi2
 
 import deniable as dn
-from deniable.estimation.channel import PureChannel
+from deniable.estimation.channel import Listing, PureChannel
 from deniable.mechanisms.base.client import _CHUNK_WORDS as CHUNK_WORDS
 from deniable.mechanisms.base.definition import Payload
 from deniable.mechanisms.base.mechanism import Mechanism
@@ -61,9 +61,6 @@ def payload_key(entry: object) -> Payload:
     return tuple(entry.tolist()) if np.ndim(entry) else int(entry)  # type: ignore[attr-defined, call-overload]
 
 
-# 1. The channel ------------------------------------------------------------------------------------
-
-
 def check_channel_sums_to_one(m: Mechanism) -> None:
     for value in m.domain.all_labels():
         assert sum(m.probability(payload, value) for payload in m.all_payloads()) == 1
@@ -91,9 +88,6 @@ def check_reconstruction_rate(m: Mechanism) -> None:
     labels = m.domain.all_labels()
     best = sum(max(m.probability(payload, value) for value in labels) for payload in m.all_payloads())
     assert m.reconstruction_rate() == best / len(labels)
-
-
-# 2. The code, not the formula: all words there are ------------------------------------------------
 
 
 def every_word(m: Mechanism, bits: int) -> np.ndarray:
@@ -162,9 +156,6 @@ def _matches_channel(m: Mechanism, value: object, seen: Counter[Payload], total:
         assert all(seen[payload] * share == total * chance for payload, chance in own.items())
 
 
-# 3. The sampler against the channel ----------------------------------------------------------------
-
-
 def chi_square_rejects(observed: np.ndarray, expected: np.ndarray) -> bool:
     """Whether Pearson's statistic exceeds its true quantile at ALPHA."""
     used = expected > 0
@@ -210,9 +201,6 @@ def check_simulation_follows_channel(m: Mechanism, seed: int) -> None:
         means = chances @ cells_of
         spread = np.sqrt(n * np.maximum(chances @ cells_of**2 - means**2, 0))
         assert (np.abs(summary.counts - n * means) <= 6.2 * spread + 1e-6).all()  # two-sided 1e-9 each
-
-
-# 4. Unbiased, with the stated variance, by enumeration --------------------------------------------
 
 
 def check_unbiased_and_variance(m: Mechanism) -> None:
@@ -280,20 +268,25 @@ def check_error_is_the_stated_one(m: Mechanism, true: np.ndarray, method: str, s
 
 
 def check_operator_is_the_channel(m: Mechanism, seed: int) -> None:
-    rows = [[float(m._probability(payload, index)) for payload in m.all_payloads()] for index in range(m.k)]
-    check_operator_is(m.operator(), np.array(rows), seed)
+    """Its columns are the cells of a summary, of which each counts one report."""
+    matrix = np.zeros((m.k, m.cells))
+    for payload in m.all_payloads():
+        counts = m.summarize(payload_array(m, [payload])).counts
+        assert counts.sum() == counts.max() == 1, "a summary that carries the likelihood counts a report in one cell"
+        matrix[:, counts.argmax()] += [float(m._probability(payload, index)) for index in range(m.k)]
+    check_operator_is(m.operator(), matrix, seed)
 
 
 def check_operator_is(operator: Any, matrix: np.ndarray, seed: int) -> None:
-    """It multiplies by that matrix, a row for each value."""
+    """It multiplies by that matrix, a row for each value, and lists its entries if it can."""
     rng = np.random.default_rng(seed)
     weights, scores = rng.random(len(matrix)), rng.random(matrix.shape[1])
     np.testing.assert_allclose(operator.forward(weights), weights @ matrix, rtol=1e-12)
     np.testing.assert_allclose(operator.adjoint(scores), matrix @ scores, rtol=1e-12)
     np.testing.assert_allclose(operator.adjoint_squared(scores), matrix**2 @ scores, rtol=1e-11)
-
-
-# 5. One by one or in batches -----------------------------------------------------------------------
+    if isinstance(operator, Listing):
+        values, reports = rng.permutation(len(matrix)), rng.permutation(matrix.shape[1])
+        np.testing.assert_allclose(operator.entries(values, reports), matrix[np.ix_(values, reports)], rtol=1e-12)
 
 
 def check_batch_equals_one_by_one(m: Mechanism, seed: int) -> None:
@@ -352,9 +345,6 @@ def check_one_value_changes_one_report(m: Mechanism, seed: int) -> None:
     assert set(differs.tolist()) <= {150}
 
 
-# 7. Bytes ------------------------------------------------------------------------------------------
-
-
 def check_encoding_round_trips(m: Mechanism, overhead: int = 0) -> None:
     bits = m.report_bits + settings.PUBLIC_BITS.get(m.name, lambda _: 0)(m)
     seen = set()
@@ -374,9 +364,6 @@ def check_bytes_decode_or_are_refused(m: Mechanism, data: bytes) -> None:
         return
     assert report.payload in set(m.all_payloads())
     assert m.encode(report) == data
-
-
-# The summary counts every report once --------------------------------------------------------------
 
 
 def check_summary_counts_every_report(m: Mechanism, seed: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -110,10 +110,10 @@ SMALL: dict[str, list[dict[str, Any]]] = {
     ],
     "orappor": [
         {"k": 3, "epsilon": 3.0},
-        {"k": 2, "epsilon": 1.0, "cohorts": 3, "buckets": 2},
         {"k": 5, "epsilon": 3.0, "cohorts": 3, "buckets": 3, "hashes": 2},
-        {"k": 5, "epsilon": 2.0, "cohorts": 4, "buckets": 3},
         {"k": 4, "epsilon": 5.0, "cohorts": 2, "buckets": 4, "hashes": 2},
+        {"k": 5, "epsilon": 2.0, "cohorts": 4, "buckets": 3},
+        {"k": 2, "epsilon": 1.0, "cohorts": 3, "buckets": 2},
     ],
     "cms": [
         {"k": 3, "epsilon": 1.0, "cohorts": 5, "buckets": 2},
@@ -153,14 +153,56 @@ LARGE: dict[str, Callable[[], dict[str, Any]]] = {
     "design": lambda: {"k": 381, "epsilon": 3.0, "blocks": projective_plane(19)},
 }
 
-# What else a mechanism is made with where every report of domains of a few values is tried, so that there are few.
-GRID: dict[str, dict[str, Any]] = {
-    "cms": {"cohorts": 4, "buckets": 4},
-    "hcms": {"cohorts": 4, "buckets": 8},
-    "orappor": {"cohorts": 4},
-    "orr": {"cohorts": 16},
-    "she": {"reach": 1},
+EPSILONS = (1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 50.0)
+_FEW_VALUES, _MANY_VALUES = (2, 3, 5, 8, 12), (1000, 22_000, 2**24)
+_BELOW_ALL_USE = (1e-9, 1e-12, 1e-15, 3e-16)
+
+# What else a mechanism for k values is made with where every report is tried, so that there are few.
+GRID: dict[str, Callable[[int], dict[str, Any]]] = {
+    "cms": lambda _: {"cohorts": 4, "buckets": 4},
+    "design": lambda k: {"blocks": complete_design(k, -(-k // 3))},
+    "hcms": lambda _: {"cohorts": 4, "buckets": 8},
+    "orappor": lambda _: {"cohorts": 3},
+    "orr": lambda _: {"cohorts": 16},
+    "she": lambda _: {"reach": 1},
 }
+
+# What a mechanism for k values cannot be made without; a domain too large for a design is refused whatever its blocks.
+NEEDED: dict[str, Callable[[int], dict[str, Any]]] = {
+    "design": lambda k: {"blocks": complete_design(k, 1) if k <= _MANY_VALUES[0] else [[0]]},
+}
+
+
+class Refused(NamedTuple):
+    """How many settings a mechanism refuses, with the reason: of `enumerable`, and of `plain`."""
+
+    enumerable: int = 0
+    plain: int = 0
+
+
+# Mechanisms that are not here serve all settings.
+REFUSED = {
+    "clh": Refused(41, 54),  # few moduli suit it
+    "cms": Refused(11, 15),  # hashes that collide; 2^24 values; coins of 32 bits
+    "csr": Refused(8, 12),
+    "design": Refused(0, 22),  # over 2^22 values times blocks
+    "flh": Refused(0, 3),
+    "hcms": Refused(11, 14),
+    "hpgr": Refused(25, 41),  # geometries of weak privacy cost too much
+    "mss": Refused(0, 11),  # 2^24 values
+    "olh": Refused(39, 55),  # prime powers that suit it
+    "orappor": Refused(0, 4),
+    "orr": Refused(0, 3),
+    "oue": Refused(0, 3),
+    "pgr": Refused(5, 8),
+    "she": Refused(0, 11),
+    "ss": Refused(0, 11),
+    "sue": Refused(0, 4),
+    "the": Refused(0, 4),
+}
+
+# Mechanisms whose summaries keep less than the reports, so that they do not carry the likelihood.
+KEEP_LESS = ("cms", "mss", "orappor", "oue", "she", "ss", "sue", "the")
 
 # Bits of a payload that are public, so that they are known from elsewhere and `report_bits` does not count them.
 PUBLIC_BITS: dict[str, Callable[[Any], int]] = {
@@ -209,8 +251,23 @@ DRAWS: dict[str, Callable[[Mechanism], int]] = {
 _MOST_BITS = 17
 
 
-# Mechanisms for any k and epsilon of the contract's grid; the others refuse some, with the reason.
-SERVES_ALL = ("blh", "cms", "flh", "grr", "hcms", "hr", "mss", "orappor", "oue", "rhr", "she", "ss", "sue", "the")
+def refused(name: str) -> Refused:
+    """How many settings of these grids the mechanism refuses."""
+    return REFUSED.get(name, Refused())
+
+
+def enumerable(name: str) -> list[dict[str, Any]]:
+    """Settings of a few values, at any epsilon, of which every report is tried."""
+    more, sizes = GRID.get(name, lambda _: {}), [k for k in _FEW_VALUES if k <= LARGEST.get(name, k)]
+    return [{"k": k, "epsilon": epsilon, **more(k)} for k in sizes for epsilon in EPSILONS]
+
+
+def plain(name: str) -> list[dict[str, Any]]:
+    """Settings of few and of many values at any epsilon, made with nothing else unless it is needed."""
+    needed = NEEDED.get(name, lambda _: {})
+    pairs = [(k, epsilon) for k in (*_FEW_VALUES, *_MANY_VALUES) for epsilon in EPSILONS]
+    pairs += [(1000, epsilon) for epsilon in _BELOW_ALL_USE]
+    return [{"k": k, "epsilon": epsilon, **needed(k)} for k, epsilon in pairs]
 
 
 def small_settings() -> list[tuple[str, dict[str, Any]]]:
@@ -220,7 +277,17 @@ def small_settings() -> list[tuple[str, dict[str, Any]]]:
 
 def one_of(name: str, **changes: Any) -> Mechanism:
     """A small mechanism of this name, for checks that need just one."""
-    return dn.mechanism(name, **{**SMALL.get(name, _USUAL)[-2], **changes})
+    return dn.mechanism(name, **{**one_setting(name), **changes})
+
+
+def last_of(name: str) -> Mechanism:
+    """The last of its small mechanisms, in which faults of its answers are planted."""
+    return dn.mechanism(name, **SMALL.get(name, _USUAL)[-1])
+
+
+def one_setting(name: str) -> dict[str, Any]:
+    """What `one_of` is made with."""
+    return SMALL.get(name, _USUAL)[-2]
 
 
 def sized(name: str, k: int, epsilon: float) -> Mechanism:
