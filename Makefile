@@ -6,7 +6,7 @@ PEERS := .venv-peers
 PIP_FLAGS := --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs papers papers-full soak lock changelog clean
+.PHONY: help demo test check bench docs papers papers-full soak derived lock changelog clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ papers-full: $(VENV)/.demo  ## The same on the whole grids, for a night; goes on
 
 soak: $(VENV)/.dev  ## Run the long tests, with fresh seeds (they are printed)
 	$(BIN)/python -m pytest -m soak --fresh-seeds
+
+derived: $(VENV)/.dev  ## Rewrite the files that follow from the code
+	$(BIN)/python -m tools.derived
 
 lock:  ## Rewrite the hashed requirement files (needs uv)
 	@for target in demo:"--extra plots pyproject.toml requirements/build.in" dev:"--extra plots --extra dev pyproject.toml" peers:requirements/peers.in; do \

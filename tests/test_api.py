@@ -10,7 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.core import errors
-from deniable.mechanisms import registry
+from deniable.mechanisms import catalogue, registry
 
 
 def test_public_names_are_sorted_and_there() -> None:
@@ -27,7 +27,7 @@ def test_every_error_is_in_the_drawn_tree_and_of_one_family() -> None:
 
 
 def test_every_registered_line_is_true_and_its_class_is_public() -> None:
-    for name, version, _, cls in registry._ALL:
+    for name, version, _, cls in catalogue.ALL:
         loaded = registry.load_class(cls)
         assert (loaded.name, loaded.version, loaded.__name__) == (name, version, cls)
         assert getattr(dn, cls) is loaded
@@ -42,7 +42,7 @@ def test_a_device_loads_its_own_mechanism_only() -> None:
     code += "; print(*(name for name in sys.modules if name.startswith('deniable.mechanisms.')))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.removeprefix("deniable.mechanisms.") for name in run.stdout.split()}
-    assert loaded & set(registry.CLASSES.values()) == {"response.randomized_response"}
+    assert loaded & set(catalogue.CLASSES.values()) == {"response.randomized_response"}
 
 
 def loaded_after(code: str) -> set[str]:

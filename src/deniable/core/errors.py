@@ -43,13 +43,14 @@ class DeniableError(Exception):
 
 
 class InvalidArgument(DeniableError, ValueError):
-    """An argument breaks a rule: "epsilon must be positive, got -1.0"."""
+    """An argument breaks a rule: "epsilon must be positive, got -1.0". A hint says what to do instead."""
 
-    def __init__(self, name: str, rule: str, value: object) -> None:
+    def __init__(self, name: str, rule: str, value: object, hint: str = "") -> None:
         self.name = name
         self.rule = rule
         self.value = value
-        super().__init__(f"{name} must {rule}, got {shown(value)}")
+        self.hint = hint
+        super().__init__(f"{name} must {rule}, got {shown(value)}" + (f". {hint}" if hint else ""))
 
 
 class ValueOutsideDomain(InvalidArgument):

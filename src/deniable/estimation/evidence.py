@@ -1,6 +1,6 @@
 """The estimation methods every mechanism offers, by name, as functions of what a summary tells.
 
-A mechanism adds methods of its own, or replaces one of these by a better one; see mechanisms/server.py.
+A mechanism adds methods of its own, or replaces one of these by a better one; see mechanisms/base/server.py.
 What each computes, costs and promises is in docs/methods.md.
 """
 

@@ -1,7 +1,7 @@
 """Compiled loops: arrays in, arrays out, random words are an argument.
 
 Importing this package loads numba; upper layers do so inside the functions that need a kernel.
-Each kernel has a slow, obvious twin in tests/naive.py.
+Each kernel has a slow, obvious twin in tests/naive/.
 """
 
 from __future__ import annotations

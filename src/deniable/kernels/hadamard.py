@@ -83,7 +83,7 @@ def choose_parity(
 
     Each report owns three words: the coin, one of the b/2 places that support the value, and one of the others. Place
     p moves the block by p div b, bit by bit, and stands for the number u that p mod b names: its upper half has odd
-    parities with the value's number, its lower half even ones (see mechanisms/hadamard_response.py).
+    parities with the value's number, its lower half even ones (see mechanisms/hadamard/hadamard_response.py).
     """
     size = _ONE << size_bits
     half = size >> _ONE

@@ -15,43 +15,18 @@ from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion
 from deniable.core.spec import Spec
 from deniable.core.validate import choice
 from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.catalogue import ALL, CLASSES
 from deniable.mechanisms.cohorts.sizes import maker_was_warned
-
-# name and version, family and file, the class in it
-_ALL: tuple[tuple[str, int, str, str], ...] = (
-    ("blh", 1, "hashing.local_hashing", "BinaryLocalHashing"),
-    ("clh", 1, "hashing.cyclotomic_hashing", "CyclotomicLocalHashing"),
-    ("cms", 1, "cohorts.sketches", "CountMeanSketch"),
-    ("csr", 1, "designs.cyclotomic", "CyclotomicSubsetResponse"),
-    ("design", 1, "designs.block_design", "BlockDesign"),
-    ("flh", 1, "hashing.local_hashing", "FastLocalHashing"),
-    ("grr", 1, "response.randomized_response", "RandomizedResponse"),
-    ("hcms", 1, "cohorts.hadamard_sketch", "HadamardSketch"),
-    ("hpgr", 1, "designs.hybrid_geometry", "HybridProjectiveGeometryResponse"),
-    ("hr", 1, "hadamard.hadamard_response", "HadamardResponse"),
-    ("mss", 1, "subsets.modular_subset", "ModularSubsetSelection"),
-    ("olh", 1, "hashing.local_hashing", "OptimizedLocalHashing"),
-    ("orappor", 1, "cohorts.bloom_response", "BloomResponse"),
-    ("orr", 1, "cohorts.hashed_response", "HashedResponse"),
-    ("oue", 1, "unary.unary_encoding", "OptimizedUnaryEncoding"),
-    ("pgr", 1, "designs.projective_geometry", "ProjectiveGeometryResponse"),
-    ("rhr", 1, "hadamard.recursive_hadamard", "RecursiveHadamardResponse"),
-    ("she", 1, "unary.histogram_summation", "SummationHistogramEncoding"),
-    ("ss", 1, "subsets.subset_selection", "SubsetSelection"),
-    ("sue", 1, "unary.unary_encoding", "SymmetricUnaryEncoding"),
-    ("the", 1, "unary.histogram_thresholding", "ThresholdingHistogramEncoding"),
-)
-CLASSES = {cls: file for _, _, file, cls in _ALL}
 
 
 def list_mechanisms() -> list[str]:
     """The names of all mechanisms."""
-    return sorted({name for name, *_ in _ALL})
+    return sorted({name for name, *_ in ALL})
 
 
 def registered(name: str | None = None) -> tuple[type[Mechanism], ...]:
     """The classes of one name, or of all: every version there has been."""
-    return tuple(load_class(cls) for own, _, _, cls in _ALL if name in (None, own))
+    return tuple(load_class(cls) for own, _, _, cls in ALL if name in (None, own))
 
 
 def open_mechanisms() -> list[str]:

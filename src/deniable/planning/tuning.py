@@ -109,7 +109,7 @@ def tune(
     """The cohorts, buckets and hashes of the least error for an open question with these candidates, or so many.
 
     `domain` is open by default. With `max_bits`, only reports of up to so many bits are allowed. The error is that of
-    least squares for a rare value, by formula (mechanisms/cohort_sizes.py); `simulated_error` measures it.
+    least squares for a rare value, by formula (mechanisms/cohorts/sizes.py); `simulated_error` measures it.
 
     >>> import deniable as dn
     >>> tuned = dn.tune("orr", candidates=256, epsilon=1.0, n=1_000_000)

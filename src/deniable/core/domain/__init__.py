@@ -34,7 +34,7 @@ OUTSIDE, MISSING = -1, -2  # found instead of an index
 class Domain(ABC):
     """Base of all domains. Make one with `Domain.categories(...)`, `Domain.integers(...)` or `Domain.open()`.
 
-    The kinds themselves are in domain_kinds.py and domain_open.py.
+    The kinds themselves are in listed.py and open.py.
     """
 
     kind: ClassVar[str]

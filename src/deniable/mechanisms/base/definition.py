@@ -156,7 +156,7 @@ class Definition(ABC):
         """Counts of a summary of users with these true counts, drawn from their exact distribution."""
 
     def _methods(self) -> Mapping[str, Callable[[Summary], Answer]]:
-        """Estimation methods of its own, beyond those all mechanisms share (estimation/family.py) or better."""
+        """Estimation methods of its own, beyond those all mechanisms share (estimation/evidence.py) or better."""
         return {}
 
     @property

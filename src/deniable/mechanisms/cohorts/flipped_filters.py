@@ -1,7 +1,7 @@
 """Cohorts whose reports are Bloom filters with every bit flipped by a coin of its own, all of them alike.
 
 The filter of a value has the bits set to which the hash functions of the cohort send it. Bits are flipped with
-probability q = t/M by coins of 32 bits, tossed 64 at a time (kernels/bits.py). Two filters differ in D = min(2h, m)
+probability q = t/M by coins of 32 bits, tossed 64 at a time (kernels/unary.py). Two filters differ in D = min(2h, m)
 of m bits at most, h being the hash functions of a cohort, so that ratios are ((M - t)/t)^D at most.
 """
 

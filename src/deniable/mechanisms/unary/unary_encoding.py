@@ -4,7 +4,7 @@ The bit of the sender's value is set with probability p, every other bit with pr
 independently. The symmetric form flips all bits alike; the optimised one tosses a fair coin for the value
 and spends all of epsilon on keeping the other bits clear.
 
-Coins have 32 bits and are tossed 64 at a time (kernels/bits.py); that is part of version 1.
+Coins have 32 bits and are tossed 64 at a time (kernels/unary.py); that is part of version 1.
 
 Reference: Erlingsson, Pihur, Korolova 2014 (basic one-time RAPPOR); Kairouz, Bonawitz, Ramage 2016,
 section 4.2 (k-RAPPOR); Wang, Blocki, Li, Jha 2017, section 4.2 (SUE and OUE).
