@@ -14,7 +14,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.estimation.channel import TARGETS
-from deniable.estimation.intervals import IntervalRule
+from deniable.estimation.intervals import ScoreIntervals
 
 PAGE = Path(__file__).with_name("estimation.md")
 START, END = "<!-- measured coverage: written by docs/measure_coverage.py -->", "<!-- end of measured coverage -->"
@@ -118,7 +118,7 @@ def covered(
     if method != "unbiased":
         constrained = np.concatenate([mechanism.estimate(summary, method).frequencies for summary in summaries])
     first, tails = mechanism.unbiased(side_by_side), mechanism.tails(side_by_side)
-    rule = IntervalRule(first, n, mechanism.noise(target), constrained, tails)
+    rule = ScoreIntervals(first, n, mechanism.noise(target), constrained, tails)
 
     def hit(at_once: int, exact: bool) -> np.ndarray:
         low, high = rule(1 - (1 - LEVEL) / at_once, False, exact)

@@ -20,9 +20,9 @@ from scipy.stats import chi2
 
 import deniable as dn
 from deniable.estimation.channel import Listing, PureChannel
-from deniable.mechanisms.base.client import _CHUNK_WORDS as CHUNK_WORDS
-from deniable.mechanisms.base.definition import Payload
+from deniable.mechanisms.base.client import CHUNK_WORDS
 from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.layouts.layout import Payload
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
@@ -39,7 +39,6 @@ def coarse(mechanism: Mechanism, bits: int) -> Mechanism:
     thresholds = mechanism._thresholds(exponential_below(mechanism.epsilon), 2**bits)
     object.__setattr__(made, "thresholds", {name: t << (64 - bits) for name, t in thresholds.items()})
     object.__setattr__(made, "word_bits", bits)
-    made._derive()
     return made
 
 
@@ -63,12 +62,12 @@ def payload_key(entry: object) -> Payload:
 
 def check_channel_sums_to_one(m: Mechanism) -> None:
     for value in m.domain.all_labels():
-        assert sum(m.probability(payload, value) for payload in m.all_payloads()) == 1
+        assert sum(m.probability(payload, value) for payload in m.layout.all()) == 1
 
 
 def check_largest_ratio_is_within_epsilon(m: Mechanism) -> None:
     largest = Fraction(0)
-    for payload in m.all_payloads():
+    for payload in m.layout.all():
         column = [m.probability(payload, value) for value in m.domain.all_labels()]
         largest = max(largest, max(column) / min(column))
     bound = exponential_below(m.epsilon)
@@ -86,7 +85,7 @@ def check_largest_ratio_is_within_epsilon(m: Mechanism) -> None:
 def check_reconstruction_rate(m: Mechanism) -> None:
     # the best guess takes, for each report, the value under which it is likeliest
     labels = m.domain.all_labels()
-    best = sum(max(m.probability(payload, value) for value in labels) for payload in m.all_payloads())
+    best = sum(max(m.probability(payload, value) for value in labels) for payload in m.layout.all())
     assert m.reconstruction_rate() == best / len(labels)
 
 
@@ -104,7 +103,7 @@ def check_kernel_makes_the_channel(m: Mechanism, bits: int) -> None:
     n = len(words) // m.stride
     rejections = set()
     for index, value in enumerate(m.domain.all_labels()):
-        out = small.empty_payloads(n)
+        out = small.layout.empty(n)
         again = small.randomize(np.full(n, index, np.int64), words, out)
         rejections.add(len(again))
         accepted = np.delete(out, again, axis=0)
@@ -144,7 +143,7 @@ def check_plain_path_makes_the_channel(m: Mechanism, bits: int) -> None:
 
 
 def _matches_channel(m: Mechanism, value: object, seen: Counter[Payload], total: int) -> None:
-    chances = {payload: m.probability(payload, value) for payload in m.all_payloads()}
+    chances = {payload: m.probability(payload, value) for payload in m.layout.all()}
     assert total > 0
     assert seen.keys() <= chances.keys()
     kind = settings.KINDS.get(m.name, lambda _: None)
@@ -176,7 +175,7 @@ def samples_for(defect: float, cells: int) -> int:
 
 
 def check_sampler_follows_channel(m: Mechanism, seed: int, defect: float = 0.05) -> None:
-    possible = {payload: place for place, payload in enumerate(m.all_payloads())}
+    possible = {payload: place for place, payload in enumerate(m.layout.all())}
     n = samples_for(defect, len(possible))
     for value in m.domain.all_labels():
         reports = m.privatize(np.full(n, value), seed=seed)
@@ -190,14 +189,14 @@ def check_sampler_follows_channel(m: Mechanism, seed: int, defect: float = 0.05)
 def check_simulation_follows_channel(m: Mechanism, seed: int) -> None:
     # all users have one value: each cell is then a sum of independent numbers, whose moments the channel gives
     n = 400_000
-    cells_of = np.array([m.summarize(payload_array(m, [payload])).counts for payload in m.all_payloads()])
+    cells_of = np.array([m.summarize(payload_array(m, [payload])).counts for payload in m.layout.all()])
     for index, value in enumerate(m.domain.all_labels()):
         true = np.zeros(m.k, np.int64)
         true[index] = n
         summary = dn.simulate(m, true, seed=seed)
         assert summary.simulated
         assert summary.n == n
-        chances = np.array([float(m.probability(payload, value)) for payload in m.all_payloads()])
+        chances = np.array([float(m.probability(payload, value)) for payload in m.layout.all()])
         means = chances @ cells_of
         spread = np.sqrt(n * np.maximum(chances @ cells_of**2 - means**2, 0))
         assert (np.abs(summary.counts - n * means) <= 6.2 * spread + 1e-6).all()  # two-sided 1e-9 each
@@ -205,7 +204,7 @@ def check_simulation_follows_channel(m: Mechanism, seed: int) -> None:
 
 def check_unbiased_and_variance(m: Mechanism) -> None:
     """One report determines everything, since the estimate is the mean of what single reports say."""
-    possible = list(m.all_payloads())
+    possible = list(m.layout.all())
     labels = m.domain.all_labels()
     chance = np.array([[float(m.probability(payload, value)) for payload in possible] for value in labels])
     says = np.array([_unbiased(m, [payload]) for payload in possible])
@@ -213,7 +212,7 @@ def check_unbiased_and_variance(m: Mechanism) -> None:
     _close(chance @ says, np.eye(m.k), scale)
     spread = chance @ says**2 - np.eye(m.k)  # [value, estimated value]: variance that one such user adds
     own, others = np.diag(spread), spread[~np.eye(m.k, dtype=bool)]
-    if getattr(m, "channel", None) is None:  # not pure: the stated variance is the average over values
+    if m.channel is None:  # not pure: the stated variance is the average over values
         own, others = np.array([own.mean()]), np.array([others.mean()])
     _close(own, np.full(own.shape, m.variance(1.0, target="users")), scale)
     _close(others, np.full(others.shape, m.variance(0.0, target="users")), scale)
@@ -223,7 +222,7 @@ def check_unbiased_and_variance(m: Mechanism) -> None:
 
 
 def check_estimate_is_a_mean_over_reports(m: Mechanism, seed: int) -> None:
-    possible = list(m.all_payloads())
+    possible = list(m.layout.all())
     chosen = [possible[place] for place in np.random.default_rng(seed).integers(0, len(possible), 9)]
     mean = np.mean([_unbiased(m, [payload]) for payload in chosen], axis=0)
     _close(_unbiased(m, chosen), mean, float(np.abs(mean).max()))
@@ -231,7 +230,7 @@ def check_estimate_is_a_mean_over_reports(m: Mechanism, seed: int) -> None:
 
 def payload_array(m: Mechanism, payloads: list[Payload]) -> np.ndarray:
     """Payloads in the layout of a batch."""
-    out = m.empty_payloads(len(payloads))
+    out = m.layout.empty(len(payloads))
     for place, payload in enumerate(payloads):
         out[place] = payload
     return out
@@ -269,8 +268,8 @@ def check_error_is_the_stated_one(m: Mechanism, true: np.ndarray, method: str, s
 
 def check_operator_is_the_channel(m: Mechanism, seed: int) -> None:
     """Its columns are the cells of a summary, of which each counts one report."""
-    matrix = np.zeros((m.k, m.cells))
-    for payload in m.all_payloads():
+    matrix = np.zeros((m.k, m.layout.cells))
+    for payload in m.layout.all():
         counts = m.summarize(payload_array(m, [payload])).counts
         assert counts.sum() == counts.max() == 1, "a summary that carries the likelihood counts a report in one cell"
         matrix[:, counts.argmax()] += [float(m._probability(payload, index)) for index in range(m.k)]
@@ -322,7 +321,7 @@ def check_overflow_is_indexed_by_report_beyond_the_first_chunk(m: Mechanism, see
 
 
 def check_a_device_draws_a_fresh_key_each_time(m: Mechanism) -> None:
-    possible = {payload: place for place, payload in enumerate(m.all_payloads())}
+    possible = {payload: place for place, payload in enumerate(m.layout.all())}
     value = m.domain.label(0)
     observed = np.zeros(len(possible))
     for _ in range(60 * len(possible)):
@@ -348,12 +347,12 @@ def check_one_value_changes_one_report(m: Mechanism, seed: int) -> None:
 def check_encoding_round_trips(m: Mechanism, overhead: int = 0) -> None:
     bits = m.report_bits + settings.PUBLIC_BITS.get(m.name, lambda _: 0)(m)
     seen = set()
-    for payload in m.all_payloads():
+    for payload in m.layout.all():
         data = m.encode(dn.Report(payload, m.fingerprint))
         assert m.decode(data) == dn.Report(payload, m.fingerprint)
         assert len(data) <= -(-bits // 8) + overhead
         seen.add(data)
-    assert len(seen) == len(list(m.all_payloads())), "two reports must not share their bytes"
+    assert len(seen) == len(list(m.layout.all())), "two reports must not share their bytes"
     assert bits >= math.log2(len(seen)) - 1e-9
 
 
@@ -362,7 +361,7 @@ def check_bytes_decode_or_are_refused(m: Mechanism, data: bytes) -> None:
         report = m.decode(data)
     except dn.MalformedReport:
         return
-    assert report.payload in set(m.all_payloads())
+    assert report.payload in set(m.layout.all())
     assert m.encode(report) == data
 
 

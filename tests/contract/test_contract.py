@@ -282,5 +282,5 @@ def test_the_error_is_the_closed_form_on_every_shape_of_data(name: str, shape: s
     stated = np.mean([m.variance(f, n) for f in true / n])
     spread = np.std(errors, ddof=1) / np.sqrt(runs)
     # where variances differ from value to value the stated one is an average, which a spike need not meet
-    average = 0.0 if getattr(m, "channel", None) is not None else 0.05
+    average = 0.0 if m.channel is not None else 0.05
     assert abs(np.mean(errors) - stated) <= 6 * spread + average * stated

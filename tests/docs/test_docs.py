@@ -24,7 +24,7 @@ import yaml
 from markdown.extensions.toc import slugify
 
 import deniable as dn
-from deniable.mechanisms.base.mechanism import Mechanism, PureMechanism
+from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.randomness.keystream import Keystream
 from tests import ROOT
 from tests.contract import settings
@@ -143,7 +143,7 @@ def test_the_numbers_of_mechanisms_are_computed() -> None:
     for row in found:
         m = settings.sized(row[0].strip("`"), int(row[1]), epsilon=1.0)
         error = n * m.variance(0.0, n) ** 0.5
-        pure = [f"{float(m.channel.p):.5f}", f"{float(m.channel.q):.5f}"] if isinstance(m, PureMechanism) else ["", ""]
+        pure = [f"{float(m.channel.p):.5f}", f"{float(m.channel.q):.5f}"] if m.channel is not None else ["", ""]
         assert row[2:] == [*pure, f"{error:,.0f}", str(m.report_bits), f"{float(m.reconstruction_rate()):.4f}"]
 
 
@@ -291,7 +291,7 @@ def test_every_command_and_option_is_described_and_no_others() -> None:
 
 def test_contributing_names_all_that_a_mechanism_must_write() -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text()
-    required = Mechanism.__abstractmethods__ | PureMechanism.__abstractmethods__
+    required = Mechanism.__abstractmethods__
     assert [name for name in required if not re.search(rf"`{name}\b", guide)] == []
     rows_of_guide = [line for line in guide.splitlines() if line.startswith("   | `")]
     named = re.findall(r"`(\w+)", " ".join(line.split("|")[1] for line in rows_of_guide))

@@ -114,7 +114,9 @@ def test_the_document_survives_json_and_ties_reports_to_itself(hh: dn.HeavyHitte
 
 def test_levels_hash_in_different_ways(hh: dn.HeavyHitters) -> None:
     first, second, _ = hh.levels
-    assert [first.bucket(99, cohort) for cohort in range(20)] != [second.bucket(99, cohort) for cohort in range(20)]
+    assert [first.functions.bucket(99, cohort) for cohort in range(20)] != [
+        second.functions.bucket(99, cohort) for cohort in range(20)
+    ]
 
 
 def test_the_whole_channel_of_a_user_keeps_its_promise_exactly() -> None:
@@ -124,7 +126,7 @@ def test_the_whole_channel_of_a_user_keeps_its_promise_exactly() -> None:
     values = ["", "a", "b", "ab", "ba", "abba"]
     count, largest = len(small.levels), Fraction(0)
     for level, length in zip(small.levels, small.lengths, strict=True):
-        for payload in level.all_payloads():
+        for payload in level.layout.all():
             # Pr[level and report | value], the level being uniform
             chances = [level.probability(payload, sequence(v.encode(), 2)[:length]) / count for v in values]
             largest = max(largest, max(chances) / min(chances))
@@ -135,7 +137,7 @@ def test_the_whole_channel_of_a_user_keeps_its_promise_exactly() -> None:
         total = sum(
             level.probability(payload, sequence(value.encode(), 2)[:length]) / count
             for level, length in zip(small.levels, small.lengths, strict=True)
-            for payload in level.all_payloads()
+            for payload in level.layout.all()
         )
         assert total == 1
 
@@ -161,7 +163,7 @@ def test_reports_of_a_level_are_its_mechanisms() -> None:
         ),
     )
     made = small.privatize(["ab"] * n, seed=4)
-    cells = list(itertools.product(range(2), small.levels[0].all_payloads()))
+    cells = list(itertools.product(range(2), small.levels[0].layout.all()))
     seen = Counter(zip(made.levels.tolist(), made.reports.data.tolist(), strict=True))
 
     def distance(value: bytes) -> float:

@@ -65,7 +65,7 @@ class Summary:
 
     def total(self) -> int:
         """The sum of all counts, exactly: it may exceed 64 bits in a damaged summary."""
-        return (int((self.counts >> 31).sum()) << 31) + int((self.counts & (2**31 - 1)).sum())
+        return exact_total(self.counts)
 
     def __add__(self, other: Summary) -> Summary:
         if not isinstance(other, Summary):
@@ -127,3 +127,8 @@ class Summary:
             return Summary(counts, n, fingerprint.hex(), bool(flags & _SIMULATED))
         except InvalidArgument as error:
             raise MalformedSummary(f"summary holds impossible numbers: {error}") from None
+
+
+def exact_total(counts: Counts) -> int:
+    """Return the exact sum of 64-bit counts, adding their upper and lower halves apart so that neither overflows."""
+    return (int((counts >> 31).sum()) << 31) + int((counts & (2**31 - 1)).sum())

@@ -41,7 +41,7 @@ def decode_level(
 
     The last `always` candidates are estimated with care even where they do not stand out.
     """
-    whole = mechanism.cohort_cells(summary, mechanism.design(digests[:1], complete=True))
+    whole = mechanism.cohort_cells(summary, mechanism.functions.design(digests[:1], complete=True))
     first, noise = _rough(mechanism, whole, digests, said)
     short = np.argsort(-first / np.sqrt(noise), kind="stable")[:_SHORTLIST]
     chances = np.ones(len(digests))
@@ -89,7 +89,7 @@ class _Fit:
     def of(mechanism: CohortMechanism, cells: CohortCells, digests: Indices) -> _Fit:
         if not len(digests):
             return _Fit.nothing(cells)
-        part = replace(cells, design=mechanism.design(digests, complete=False))
+        part = replace(cells, design=mechanism.functions.design(digests, complete=False))
         found = part.least_squares()
         first, noise = found.first[:-1], found.noise[:-1]
         left = replace(cells, cells=cells.cells - part.design.scatter(first) / part.design.cohorts)
@@ -104,7 +104,7 @@ def _rough(
     several = max(1, _AT_ONCE // (mechanism.cohorts * mechanism.hashes))
     for start in range(0, len(digests), several):
         part = slice(start, start + several)
-        found = replace(cells, design=mechanism.design(digests[part], complete=True)).roughly()
+        found = replace(cells, design=mechanism.functions.design(digests[part], complete=True)).roughly()
         first[part], noise[part] = found.first, found.noise
         said(min(1.0, (start + several) / len(digests)))
     return first, noise
@@ -112,7 +112,7 @@ def _rough(
 
 def _careful(mechanism: CohortMechanism, cells: CohortCells, digests: Indices) -> tuple[Floats, Floats]:
     """The same with errors that know how full the candidates' own cells are."""
-    found = replace(cells, design=mechanism.design(digests, complete=True)).per_candidate()
+    found = replace(cells, design=mechanism.functions.design(digests, complete=True)).per_candidate()
     return found.first, found.noise
 
 

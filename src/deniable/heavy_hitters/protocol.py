@@ -76,7 +76,7 @@ class HeavyHitters:
         if list(self.lengths) != sorted(set(self.lengths)) or self.lengths[-1] != self.max_bytes + 1:
             rule = f"grow and end with {self.max_bytes + 1}, one more than max_bytes"
             raise InvalidArgument("lengths", rule, list(self.lengths))
-        if len({level.empty_payloads(1).shape for level in self.levels}) > 1:
+        if len({level.layout.empty(1).shape for level in self.levels}) > 1:
             raise InvalidArgument("levels", "have reports of one size", [level.name for level in self.levels])
 
     @staticmethod
@@ -178,7 +178,7 @@ class HeavyHitters:
         told = sequences(entries(read(values)), self.max_bytes)
         stream = keystream.stream(0)
         levels = uniform_levels(len(self.levels), stream.words(len(told)), keystream)
-        data = self.levels[0].empty_payloads(len(told))
+        data = self.levels[0].layout.empty(len(told))
         for number, level in enumerate(self.levels):
             own = Keystream(stream.words(4).astype("<u8").tobytes(), keystream.simulated)
             places = np.flatnonzero(levels == number)

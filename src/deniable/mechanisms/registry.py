@@ -6,17 +6,19 @@ mechanism for ever. A mechanism's file is loaded when it is first asked for: a d
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
 from deniable.core.domain import Domain, Label
+from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion
 from deniable.core.spec import Spec
 from deniable.core.validate import choice
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.catalogue import ALL, CLASSES
-from deniable.mechanisms.cohorts.sizes import maker_was_warned
+from deniable.mechanisms.cohorts.sizes import DesignWarning
 
 
 def list_mechanisms() -> list[str]:
@@ -60,12 +62,19 @@ def mechanism(
     if len(chosen) != 1:
         raise InvalidArgument("domain", "be given once: k, labels or domain", chosen)
     values: Any = given[chosen[0]] if labels is None else Domain.categories(labels)
+    chosen_domain = Domain.of(values)
+    if isinstance(chosen_domain, Open) and not newest.open_domains:
+        hint = f"Open strings are for {', '.join(open_mechanisms())}."
+        raise InvalidArgument("domain", f"be closed for {name}", chosen_domain.kind, hint)
     try:
-        return newest(Domain.of(values), epsilon, **parameters)
+        made = newest.choose(chosen_domain, epsilon, **parameters)
     except TypeError as error:
         if "unexpected keyword" in str(error):
             raise InvalidArgument("parameters", f"be known to {name}", sorted(parameters)) from None
         raise
+    if made.advice():
+        warnings.warn(made.advice(), DesignWarning, stacklevel=2)
+    return made
 
 
 def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None = None) -> Mechanism:
@@ -82,13 +91,10 @@ def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None 
         raise SpecError(f"spec names an unknown mechanism, {spec.mechanism!r}; known: {names}")
     if spec.version not in versions:
         raise UnsupportedVersion(f"mechanism {spec.mechanism}", spec.version, max(versions))
-    warned = maker_was_warned.set(True)
     try:
         made = versions[spec.version](spec.domain, **spec.parameters)  # type: ignore[arg-type]
     except TypeError as error:
         raise SpecError(f"spec has missing or unknown parameters: {error}") from None
-    finally:
-        maker_was_warned.reset(warned)
     if made.spec != spec:
         raise SpecError("the spec's thresholds are not those its domain, mechanism and parameters give")
     return made

@@ -84,7 +84,7 @@ class Tuning:
     @cached_property
     def _design(self) -> Any:
         m = self.mechanism
-        return m.design(self._indices, complete=True) if isinstance(m.domain, Open) else m.whole_design
+        return m.functions.design(self._indices, complete=True) if isinstance(m.domain, Open) else m.whole_design
 
     def __str__(self) -> str:
         m = self.mechanism
@@ -193,6 +193,6 @@ def _without_twins(made: CohortMechanism, listed: list[Any]) -> CohortMechanism:
         parameters = {**made.spec.parameters, "seed": seed}
         again = mechanism(made.name, domain=made.domain, **parameters)  # type: ignore[arg-type]
         assert isinstance(again, CohortMechanism)
-        if not again.design(indices, complete=False).repeated():
+        if not again.functions.design(indices, complete=False).repeated():
             return again
     raise InvalidArgument("candidates", f"be told apart by one of {_SEEDS} seeds, and are not", len(listed))

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator, PureChannel
+from deniable.estimation.channel import PureChannel
+from deniable.estimation.operators.dense import MatrixOperator
 from deniable.kernels.designs import choose_block
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
@@ -31,25 +32,25 @@ def fano(epsilon: float = 1.0) -> dn.BlockDesign:
 
 def test_the_parameters_of_the_fano_plane_are_derived() -> None:
     m = fano()
-    assert (m.k, m.reports, m.supporting, m.block_size, m.overlap) == (7, 7, 3, 3, 1)
+    assert (m.k, m.symbols, m.supporting, m.block_size, m.overlap) == (7, 7, 3, 3, 1)
     assert m.report_bits == 3
 
 
 def test_the_parameters_of_the_projective_plane_of_order_three_are_derived() -> None:
     m = dn.BlockDesign(13, 1.0, projective_plane(3))
-    assert (m.k, m.reports, m.supporting, m.block_size, m.overlap) == (13, 13, 4, 4, 1)
+    assert (m.k, m.symbols, m.supporting, m.block_size, m.overlap) == (13, 13, 4, 4, 1)
 
 
 def test_blocks_may_differ_in_size_and_repeat() -> None:
     m = dn.BlockDesign(3, 1.0, UNEVEN)
-    assert (m.reports, m.supporting, m.overlap) == (10, 5, 2)
+    assert (m.symbols, m.supporting, m.overlap) == (10, 5, 2)
     assert m.block_size == Fraction(3, 2)
 
 
 @pytest.mark.parametrize(("k", "w"), [(4, 2), (5, 2), (6, 2), (6, 3)])
 def test_all_blocks_of_a_size_are_subset_selection(k: int, w: int) -> None:
     m, ss = dn.BlockDesign(k, 1.0, complete_design(k, w)), dn.mechanism("ss", k=k, epsilon=1.0, w=w)
-    assert m.reports == comb(k, w)
+    assert m.symbols == comb(k, w)
     assert m.channel == ss.channel
     assert m.guarantee() == ss.guarantee()
     assert m.reconstruction_rate() == ss.reconstruction_rate()
@@ -110,10 +111,10 @@ def test_the_order_of_values_in_a_block_does_not_matter_but_that_of_blocks_does(
 def test_the_operator_is_the_channel(blocks: list[list[int]]) -> None:
     m = dn.BlockDesign(7, 1.0, blocks)
     matrix = MatrixOperator(
-        np.array([[float(m.probability(report, value)) for report in range(m.reports)] for value in range(7)])
+        np.array([[float(m.probability(report, value)) for report in range(m.symbols)] for value in range(7)])
     )
     operator, rng = m.operator(), np.random.default_rng(SEED)
-    weights, scores = rng.random(7), rng.random(m.reports)
+    weights, scores = rng.random(7), rng.random(m.symbols)
     np.testing.assert_allclose(operator.forward(weights), matrix.forward(weights), rtol=1e-13)
     np.testing.assert_allclose(operator.adjoint(scores), matrix.adjoint(scores), rtol=1e-13)
     np.testing.assert_allclose(operator.adjoint_squared(scores), matrix.adjoint_squared(scores), rtol=1e-13)
@@ -145,7 +146,7 @@ def test_choose_block(data: st.DataObject, truth: int, blocks: list[list[int]]) 
     values = data.draw(st.lists(st.integers(0, m.k - 1), min_size=1, max_size=20))
     drawn = data.draw(st.lists(words, min_size=3 * len(values), max_size=3 * len(values)))
     rejections = data.draw(st.sampled_from([[0, 0], [1, 2], [2**62, 2**61]]))
-    bounds = np.array([m.supporting, m.reports - m.supporting], np.uint64)
+    bounds = np.array([m.supporting, m.symbols - m.supporting], np.uint64)
     again, out = np.empty(len(values), np.bool_), np.empty(len(values), np.uint32)
     arrays = np.array(values), np.array(drawn, np.uint64)
     with np.errstate(over="ignore"):  # without the compiler, NumPy reports products that wrap around on purpose
@@ -176,7 +177,7 @@ class AnyBlockInstead(dn.BlockDesign):
     def randomize_one(self, index: int, choices: Any) -> int:
         truthful = choices.coin(self.thresholds["truth"])
         with_value = choices.below(self.supporting, self.thresholds["rejection_inside"])
-        return (choices.below(self.reports), int(self.places[index, with_value]))[truthful]
+        return (choices.below(self.symbols), int(self.places[index, with_value]))[truthful]
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ class TableOfOneBlockWrong(dn.BlockDesign):
 
 
 def ideal(m: dn.BlockDesign) -> PureChannel:
-    e, r, b, overlap = exponential_below(m.epsilon), m.supporting, m.reports, m.overlap
+    e, r, b, overlap = exponential_below(m.epsilon), m.supporting, m.symbols, m.overlap
     whole = r * e + b - r
     return PureChannel(r * e / whole, (overlap * e + r - overlap) / whole)
 
@@ -202,7 +203,7 @@ class WrongOverlap(dn.BlockDesign):
 
     @property
     def overlap(self) -> Fraction:  # type: ignore[override]
-        return Fraction(self.supporting**2, self.reports)
+        return Fraction(self.supporting**2, self.symbols)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ import pytest
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
-from deniable.mechanisms.designs.cyclotomy import Cyclotomy, is_prime, primitive_root
+from deniable.mechanisms.designs.cyclotomy import Cyclotomy
+from deniable.mechanisms.numbers import is_prime, primitive_root
 from tests.contract import checks as contract
 from tests.contract import faults
 
@@ -38,8 +39,8 @@ def families(modulus: int) -> list[Cyclotomy]:
 
 
 def sets_of(design: Cyclotomy) -> list[np.ndarray]:
-    base = design.elements()[: design.set_size].astype(np.int64)
-    return [base * multiplier % design.modulus for multiplier in design.multipliers()]
+    base = design.elements[: design.set_size].astype(np.int64)
+    return [base * multiplier % design.modulus for multiplier in design.multipliers]
 
 
 def differences(design: Cyclotomy) -> np.ndarray:
@@ -78,7 +79,7 @@ def test_a_part_of_a_family_is_not_called_balanced() -> None:
 def test_elements_lists_what_element_says_and_each_once(modulus: int) -> None:
     designs = [*families(modulus), Cyclotomy(modulus, 1, (), True, (0,), primitive_root(modulus))]
     for design in designs:
-        listed = design.elements().tolist()
+        listed = design.elements.tolist()
         assert listed == [design.element(place) for place in range(modulus)]
         assert sorted(listed) == list(range(modulus))
 
@@ -96,11 +97,11 @@ def response(k: int, epsilon: float, sets: Cyclotomy | None = None) -> dn.Cyclot
 
 def matrix(m: dn.CyclotomicSubsetResponse) -> np.ndarray:
     """C[x, (j, y)] for all x in Z_K, by the definition of the sets."""
-    rows = np.full((m.modulus, len(m.multipliers), m.modulus), float(m.low))
+    rows = np.full((m.sets.modulus, len(m.sets.multipliers), m.sets.modulus), float(m.cohorts * m.two_level.low))
     for j, one in enumerate(sets_of(m.sets)):
-        for x in range(m.modulus):
-            rows[x, j, (x + one) % m.modulus] = float(m.high)
-    return rows.reshape(m.modulus, -1) / len(m.multipliers)
+        for x in range(m.sets.modulus):
+            rows[x, j, (x + one) % m.sets.modulus] = float(m.cohorts * m.two_level.high)
+    return rows.reshape(m.sets.modulus, -1) / len(m.sets.multipliers)
 
 
 def some_counts(m: dn.CyclotomicSubsetResponse) -> np.ndarray:
@@ -127,9 +128,9 @@ def test_the_operator_is_the_matrix(m: dn.CyclotomicSubsetResponse) -> None:
 def test_large_counts_are_added_up_exactly() -> None:
     m = response(30, 1.0)
     counts = np.random.default_rng(SEED).integers(2**50, 2**51, m.symbols)
-    rows = counts.reshape(-1, m.modulus)
+    rows = counts.reshape(-1, m.sets.modulus)
     wanted = [
-        sum(int(rows[j, (x + d) % m.modulus]) for j, one in enumerate(sets_of(m.sets)) for d in one.tolist())
+        sum(int(rows[j, (x + d) % m.sets.modulus]) for j, one in enumerate(sets_of(m.sets)) for d in one.tolist())
         for x in range(m.k)
     ]
     assert m.family.support(counts).tolist() == wanted
@@ -143,33 +144,33 @@ def optimum(epsilon: float) -> float:
 def test_the_loss_is_the_variance_over_the_optimum_and_close_to_one(epsilon: float) -> None:
     for k in (1000, 22_000):
         m = response(k, epsilon)
-        assert m.balanced
+        assert m.sets.balanced
         assert m.loss <= 1.01
         assert m.loss == pytest.approx(m.variance(0.0, n=1) / optimum(epsilon), abs=2e-6)
 
 
 @pytest.mark.parametrize(("k", "epsilon", "bits"), [(31, 2.0, 6), (1000, 3.0, 12), (1000, 4.0, 13)])
 def test_the_loss_of_a_part_is_its_average_error(k: int, epsilon: float, bits: int) -> None:
-    m = dn.CyclotomicSubsetResponse(k, epsilon, max_bits=bits)
-    whole = response(m.modulus, epsilon, m.sets)  # the loss is an average over all of Z_K
+    m = dn.CyclotomicSubsetResponse.choose(k, epsilon, max_bits=bits)
+    whole = response(m.sets.modulus, epsilon, m.sets)  # the loss is an average over all of Z_K
     assert m.report_bits <= bits
     own, others = whole.variance(1.0), whole.variance(0.0)
     mean = (own + (whole.k - 1) * others) / whole.k
     # uniform data: the mean over values of the variance for f = 1/K, without what sampling adds
-    noise = mean if m.balanced else mean + 1 / whole.k * (1 - 1 / whole.k)
+    noise = mean if m.sets.balanced else mean + 1 / whole.k * (1 - 1 / whole.k)
     assert m.loss == pytest.approx(noise / optimum(epsilon), rel=0.02)
 
 
 @pytest.mark.parametrize("bits", [11, 12, 13])
 def test_the_bound_on_bits_is_honoured(bits: int) -> None:
-    m = dn.CyclotomicSubsetResponse(1000, 3.0, max_bits=bits)
+    m = dn.CyclotomicSubsetResponse.choose(1000, 3.0, max_bits=bits)
     assert m.report_bits <= bits
     assert m.loss <= {11: 1.08, 12: 1.05, 13: 1.01}[bits]
 
 
 def test_too_few_bits_are_refused() -> None:
     with pytest.raises(dn.InvalidArgument, match="max_bits must be at least 10"):
-        dn.CyclotomicSubsetResponse(1000, 3.0, max_bits=9)
+        dn.CyclotomicSubsetResponse.choose(1000, 3.0, max_bits=9)
 
 
 def test_the_simulated_error_is_the_stated_one() -> None:
@@ -188,7 +189,7 @@ def test_the_simulated_error_is_the_stated_one() -> None:
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
 def test_padding_that_costs_much_is_refused_with_advice(epsilon: float) -> None:
-    with pytest.raises(dn.InvalidArgument, match="use grr"):
+    with pytest.raises(dn.InvalidArgument, match="Use grr"):
         response(2, epsilon)
 
 
@@ -252,7 +253,7 @@ class OneSetForAllCohorts(_Fault):
         truthful = choices.coin(t["truth"])
         cohort = choices.below(cohorts, t["rejection_cohort"])
         places = choices.below(inside, t["rejection_inside"]), inside + choices.below(outside, t["rejection_outside"])
-        return cohort * self.modulus + (index + self.element(places[not truthful])) % self.modulus
+        return cohort * self.sets.modulus + (index + self.sets.element(places[not truthful])) % self.sets.modulus
 
 
 @dataclass(frozen=True)
@@ -260,8 +261,10 @@ class PartTakenForWhole(_Fault):
     """Uses the estimator of a balanced family for a part of one."""
 
     @property
-    def balanced(self) -> bool:
-        return True
+    def channel(self) -> Any:
+        w = self.sets.set_size
+        overlap = Fraction(w * (w - 1), self.sets.modulus - 1)
+        return self.two_level.pure(self.cohorts * w, self.cohorts * overlap)
 
 
 @dataclass(frozen=True)
@@ -269,20 +272,22 @@ class MirroredDecoder(_Fault):
     """Looks for x - y instead of y - x in the set."""
 
     def support_counts(self, summary: Any) -> Any:
-        rows = summary.counts.reshape(-1, self.modulus)
-        return self.family.support(np.roll(rows[:, ::-1], 1, axis=1).reshape(-1))[(-np.arange(self.k)) % self.modulus]
+        rows = summary.counts.reshape(-1, self.sets.modulus)
+        return self.family.support(np.roll(rows[:, ::-1], 1, axis=1).reshape(-1))[
+            (-np.arange(self.k)) % self.sets.modulus
+        ]
 
 
 def ideal(m: dn.CyclotomicSubsetResponse) -> PureChannel:
-    e, w, overlap = math.exp(m.epsilon), m.set_size, m.set_size * (m.set_size - 1) / (m.modulus - 1)
-    total = w * e + m.modulus - w
+    e, w, overlap = math.exp(m.epsilon), m.sets.set_size, m.sets.set_size * (m.sets.set_size - 1) / (m.sets.modulus - 1)
+    total = w * e + m.sets.modulus - w
     return PureChannel(Fraction(w * e / total), Fraction((overlap * e + w - overlap) / total))
 
 
 ThresholdTooHigh = faults.more_truth(_Fault, "ThresholdTooHigh")
 NoRejection = faults.dropped_rejection(_Fault, "rejection_outside", "NoRejection")
 WordsDependOnCoin = faults.place_only_if_needed(_Fault)
-IdealEstimator = faults.ideal_probabilities(_Fault, ideal, stated_by="_design_channel")
+IdealEstimator = faults.ideal_probabilities(_Fault, ideal)
 GapsForgotten = faults.every_report_covers(_Fault, "GapsForgotten")
 
 FAULTS: list[tuple[type[Any], dict[str, Any], faults.Check]] = [

@@ -151,7 +151,7 @@ def test_what_is_not_given_follows_from_what_is() -> None:
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (22_000, 0.5), (1000, 0.01)])
 def test_an_epsilon_that_small_fields_do_not_suit_is_refused_with_what_would_work(k: int, epsilon: float) -> None:
-    with pytest.raises(dn.InvalidArgument, match="use csr"):
+    with pytest.raises(dn.InvalidArgument, match="Use csr"):
         dn.mechanism("hpgr", k=k, epsilon=epsilon)
     assert dn.mechanism("hpgr", k=k, epsilon=epsilon, q=2).q == 2
 
@@ -275,8 +275,8 @@ class NoBlockTerm(dn.HybridProjectiveGeometryResponse):
     @property
     def _weights(self) -> Any:
         w, overlap = self.set_size, Fraction(self.set_size * (self.set_size - 1), self.symbols - 1)
-        q = overlap * self.high + (w - overlap) * self.low
-        alpha = 1 / (w * self.high - q)
+        q = overlap * self.two_level.high + (w - overlap) * self.two_level.low
+        alpha = 1 / (w * self.two_level.high - q)
         return alpha, Fraction(0), -alpha * q
 
 

@@ -118,9 +118,9 @@ def test_other_small_geometries_are_exact_and_unbiased(k: int, q: int, t: int) -
 
 def test_the_variance_is_the_paper_s() -> None:
     # alpha^2 r (1 - r) for a value nobody has, with the paper's alpha and r
-    m = dn.ProjectiveGeometryResponse(22_000, 2.0, rule="published")
+    m = dn.ProjectiveGeometryResponse.choose(22_000, 2.0, rule="published")
     e, c_set, c_int, total = math.exp(2.0), 16105, 1464, 177156
-    assert (m.set_size, m.modulus) == (c_set, total)
+    assert (m.sets.set_size, m.sets.modulus) == (c_set, total)
     p = 1 / ((e - 1) * c_set + total)
     r = p * ((e - 1) * c_int + c_set)
     alpha = ((e - 1) * c_set + total) / ((e - 1) * (c_set - c_int))
@@ -138,7 +138,7 @@ CHOSEN = {1: (3, 10, 1.024), 2: (8, 6, 1.001), 3: (29, 4, 1.027), 4: (47, 4, 1.0
 @pytest.mark.parametrize("epsilon", PUBLISHED)
 def test_the_published_rule_gives_the_published_sizes(epsilon: float) -> None:
     m = dn.mechanism("pgr", k=22_000, epsilon=epsilon, rule="published")
-    assert (m.q, m.t, m.modulus) == PUBLISHED[epsilon]
+    assert (m.q, m.t, m.sets.modulus) == PUBLISHED[epsilon]
 
 
 @pytest.mark.parametrize("epsilon", CHOSEN)
@@ -162,13 +162,13 @@ def test_no_geometry_has_a_lower_price(k: int, epsilon: float) -> None:
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 0.5), (100_000, 10.0), (10_000, 8.0)])
 def test_a_domain_far_from_every_geometry_is_refused_with_what_would_work(k: int, epsilon: float) -> None:
-    with pytest.raises(dn.InvalidArgument, match="use csr"):
+    with pytest.raises(dn.InvalidArgument, match="Use csr"):
         dn.mechanism("pgr", k=k, epsilon=epsilon)
 
 
 def test_a_geometry_may_be_asked_for_whatever_it_costs() -> None:
-    assert dn.mechanism("pgr", k=2, epsilon=0.5, q=2, t=2).modulus == 3
-    assert dn.mechanism("pgr", k=100, epsilon=0.5, rule="published").modulus == 121
+    assert dn.mechanism("pgr", k=2, epsilon=0.5, q=2, t=2).sets.modulus == 3
+    assert dn.mechanism("pgr", k=100, epsilon=0.5, rule="published").sets.modulus == 121
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ class MovesBackwards(dn.ProjectiveGeometryResponse):
 
     def randomize(self, indices: Any, words: Any, out: Any) -> Any:
         again = super().randomize(np.zeros_like(indices), words, out)
-        out[:] = (indices - out.astype(np.int64)) % self.modulus
+        out[:] = (indices - out.astype(np.int64)) % self.sets.modulus
         return again
 
 
@@ -238,9 +238,10 @@ class MovesBackwards(dn.ProjectiveGeometryResponse):
 class DomainSizeForPoints(dn.ProjectiveGeometryResponse):
     """Computes the overlap of two hyperplanes as if there were k points."""
 
-    def _design_channel(self) -> PureChannel:
-        overlap = Fraction(self.set_size * (self.set_size - 1), self.k - 1)
-        return PureChannel(self.set_size * self.high, overlap * self.high + (self.set_size - overlap) * self.low)
+    @property
+    def channel(self) -> PureChannel:
+        w = self.sets.set_size
+        return self.two_level.pure(w, Fraction(w * (w - 1), self.k - 1))
 
 
 @dataclass(frozen=True)
@@ -254,8 +255,12 @@ class FoldsIntoTheDomain(dn.ProjectiveGeometryResponse):
 
 
 def ideal(m: dn.ProjectiveGeometryResponse) -> PureChannel:
-    e, w, overlap = exponential_below(m.epsilon), m.set_size, Fraction(m.set_size * (m.set_size - 1), m.modulus - 1)
-    total = w * e + m.modulus - w
+    e, w, overlap = (
+        exponential_below(m.epsilon),
+        m.sets.set_size,
+        Fraction(m.sets.set_size * (m.sets.set_size - 1), m.sets.modulus - 1),
+    )
+    total = w * e + m.sets.modulus - w
     return PureChannel(w * e / total, (overlap * e + w - overlap) / total)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.hadamard.blocks import Agreement
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract import faults
@@ -47,7 +46,7 @@ def test_every_value_orders_all_reports_those_that_support_it_first(shape: tuple
         assert sorted(order) == list(range(m.symbols))
         supporting = naive_hadamard.supporters(x, m.blocks, m.block_size)
         assert sorted(order[: m.set_size]) == supporting
-        assert [y for y in range(m.symbols) if m.probability(y, x) == m.high] == supporting
+        assert [y for y in range(m.symbols) if m.probability(y, x) == m.two_level.high] == supporting
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -252,7 +251,10 @@ class OneDesign(dn.HadamardResponse):
     def unbiased(self, summary: Any) -> Any:
         support = (self.signed_counts(summary) + self.block_counts(summary)) // 2
         overlap = self.set_size * Fraction(self.set_size - 1, self.symbols - 1)
-        p, q = self.set_size * self.high, overlap * self.high + (self.set_size - overlap) * self.low
+        p, q = (
+            self.set_size * self.two_level.high,
+            overlap * self.two_level.high + (self.set_size - overlap) * self.two_level.low,
+        )
         return (support / summary.n - float(q)) / float(p - q)
 
 
@@ -260,10 +262,10 @@ class OneDesign(dn.HadamardResponse):
 class IdealEstimator(dn.HadamardResponse):
     """Estimates with the probabilities of e^epsilon instead of those of the integers that run."""
 
-    def _agreement(self, truth: Fraction) -> Agreement:
-        del truth
+    @property
+    def _truth(self) -> Fraction:
         e = exponential_below(self.epsilon)
-        return super()._agreement(e / (e + 2 * self.blocks - 1))
+        return e / (e + 2 * self.blocks - 1)
 
 
 @dataclass(frozen=True)

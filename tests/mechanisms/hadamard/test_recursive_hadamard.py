@@ -66,10 +66,10 @@ def test_small_matrices_are_exact_and_unbiased(shape: tuple[int, int]) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_likeliest_class_is_the_value_s_own_in_every_row(shape: tuple[int, int]) -> None:
     m = response(*shape)
-    high = max(m._probability(y, 0) for y in m.all_payloads())
+    high = max(m._probability(y, 0) for y in m.layout.all())
     for value in range(m.k):
         wanted = [(r - 1) * m.classes + own_class(m, value, r) for r in range(1, m.length)]
-        assert [y for y in m.all_payloads() if m._probability(y, value) == high] == wanted
+        assert [y for y in m.layout.all() if m._probability(y, value) == high] == wanted
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -82,7 +82,7 @@ def test_a_report_adds_one_to_its_own_value_and_nothing_to_others_exactly(shape:
     for x in range(min(m.k, 6)):
         adds = [(alpha * s * sign(r, x // m.blocks) + beta) * (b == x % m.blocks) + gamma for r, b, s in reports(m)]
         for user in range(m.k):
-            chances = [m._probability(y, user) for y in m.all_payloads()]
+            chances = [m._probability(y, user) for y in m.layout.all()]
             mean = sum(a * c for a, c in zip(adds, chances, strict=True))
             variance = sum(a * a * c for a, c in zip(adds, chances, strict=True)) - mean**2
             assert mean == (user == x)
@@ -227,8 +227,9 @@ class RowDependsOnValue(dn.RecursiveHadamardResponse):
 class BlockTermForgotten(dn.RecursiveHadamardResponse):
     """Takes the signs of different values for uncorrelated, which they are over all rows, but not without row 0."""
 
-    def _agreement(self, truth: Fraction) -> Agreement:
-        right = super()._agreement(truth)
+    @property
+    def agreement(self) -> Agreement:
+        right = dn.RecursiveHadamardResponse.agreement.func(self)  # type: ignore[attr-defined]
         near = sum(right.near) / 2
         return Agreement(right.own, (near, near), right.far, right.blocks)
 
@@ -237,10 +238,10 @@ class BlockTermForgotten(dn.RecursiveHadamardResponse):
 class IdealEstimator(dn.RecursiveHadamardResponse):
     """Estimates with the probabilities of e^epsilon instead of those of the integers that run."""
 
-    def _agreement(self, truth: Fraction) -> Agreement:
-        del truth
+    @property
+    def _truth(self) -> Fraction:
         gain = exponential_below(self.epsilon) - 1
-        return super()._agreement(gain / (gain + self.classes))
+        return gain / (gain + self.classes)
 
 
 MoreTruth = faults.more_truth(dn.RecursiveHadamardResponse)

@@ -13,7 +13,8 @@ import pytest
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
-from deniable.mechanisms.designs.cyclotomy import class_table, primitive_root
+from deniable.mechanisms.designs.cyclotomy import class_table
+from deniable.mechanisms.numbers import primitive_root
 from tests.contract import checks as contract
 from tests.contract import faults
 
@@ -54,7 +55,7 @@ def test_p_and_q_hold_for_every_pair_exactly(modulus: int, classes: int) -> None
         for a in range(classes)
     }
     for own in range(modulus):
-        chances = {payload: m.probability(payload, own) for payload in m.all_payloads()}
+        chances = {payload: m.probability(payload, own) for payload in m.layout.all()}
         for other in range(modulus):
             total = sum((chance for payload, chance in chances.items() if other in supported[payload]), Fraction(0))
             assert total == (m.channel.p if other == own else m.channel.q)
@@ -66,7 +67,7 @@ def test_the_reconstruction_rate_is_that_of_brute_force(k: int, modulus: int, cl
 
 
 def matrix(m: Any) -> np.ndarray:
-    return np.array([[float(m.probability(payload, x)) for payload in m.all_payloads()] for x in range(m.k)])
+    return np.array([[float(m.probability(payload, x)) for payload in m.layout.all()] for x in range(m.k)])
 
 
 @pytest.mark.parametrize("m", [hashing(31, 1.0), hashing(28, 2.0, 31, 6), hashing(37, 2.0, 37, 9)], ids=str)
@@ -78,7 +79,7 @@ def test_the_operator_is_the_matrix(m: Any) -> None:
 def test_decoding_inverts_the_dense_channel(m: Any) -> None:
     # the expected counts of any frequencies decode to these frequencies
     frequencies = np.random.default_rng(SEED).dirichlet(np.ones(m.k))
-    says = np.array([m.unbiased(m.summarize(np.array([payload]))) for payload in m.all_payloads()])
+    says = np.array([m.unbiased(m.summarize(np.array([payload]))) for payload in m.layout.all()])
     np.testing.assert_allclose(frequencies @ matrix(m) @ says, frequencies, atol=1e-10)
 
 
@@ -144,7 +145,7 @@ def test_reports_made_for_ids_follow_the_channel() -> None:
     observed = np.zeros(m.symbols)
     for i in range(n):
         observed[m.privatize_for(value, i.to_bytes(4, "big")).payload] += 1
-    expected = n * np.array([float(m.probability(payload, value)) for payload in m.all_payloads()])
+    expected = n * np.array([float(m.probability(payload, value)) for payload in m.layout.all()])
     assert not contract.chi_square_rejects(observed, expected)
 
 
@@ -171,7 +172,7 @@ def test_a_setting_that_cannot_be_served_is_refused(setting: dict[str, Any]) -> 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (5, 3.0), (1000, 20.0)])
 def test_domains_it_does_not_suit_are_refused_with_advice(k: int, epsilon: float) -> None:
-    with pytest.raises(dn.InvalidArgument, match="use csr or grr"):
+    with pytest.raises(dn.InvalidArgument, match="Use csr or grr"):
         hashing(k, epsilon)
 
 
@@ -191,8 +192,9 @@ class OwnNumberTold(dn.CyclotomicLocalHashing):
 class UniformClassForgotten(dn.CyclotomicLocalHashing):
     """Leaves the 1/(N K) of x = y out of q."""
 
-    def _channel(self) -> PureChannel:
-        right = super()._channel()
+    @property
+    def channel(self) -> PureChannel:
+        right = dn.CyclotomicLocalHashing.channel.func(self)  # type: ignore[attr-defined]
         return PureChannel(right.p, right.q - Fraction(1, self.symbols))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
+from deniable.mechanisms.base.two_level import TwoLevel
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
@@ -109,12 +110,11 @@ class PopulationForUsers(_Fault):
         return super().variance(f, n, "population")
 
 
-@dataclass(frozen=True)
-class LosesTheLastReport(_Fault):
-    """Counts all reports but one."""
+def _count_all_but_one(self: Any, data: Any, counts: Any) -> None:
+    type(self).__base__.count(self, data[:-1] if len(data) > 500 else data, counts)
 
-    def accumulate(self, data: Any, counts: Any) -> None:
-        super().accumulate(data[:-1] if len(data) > 500 else data, counts)
+
+LosesTheLastReport = faults.with_layout(_Fault, "LosesTheLastReport", count=_count_all_but_one)
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,9 @@ WordsDependOnValue = faults.words_depend_on_value(_Fault)
 NeighbouringWords = faults.neighbours_word(_Fault, "NeighbouringWords")
 ThresholdRoundedUp = faults.more_truth(_Fault, "ThresholdRoundedUp")
 GuaranteeByLabel = faults.claims_all_of_epsilon(_Fault, "GuaranteeByLabel")
-IdealProbabilities = faults.ideal_probabilities(_Fault, ideal, "IdealProbabilities")
+IdealProbabilities = faults.ideal_probabilities(
+    _Fault, lambda m: TwoLevel(ideal(m).p, ideal(m).q), "IdealProbabilities", stated_by="two_level"
+)
 IdealEstimator = faults.ideal_estimator(_Fault, ideal)
 DecodesAnything = faults.reads_any_bytes(_Fault, "DecodesAnything")
 

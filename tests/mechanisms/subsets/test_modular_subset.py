@@ -52,17 +52,6 @@ def test_the_channel_on_residues_is_the_papers() -> None:
         assert float(channel.q) == pytest.approx((p * (w - 1) + (1 - p) * w) / (a - 1), rel=1e-13)
 
 
-def test_the_attack_rate_is_the_papers_bound_where_moduli_divide_k_and_more_elsewhere() -> None:
-    even, odd = (
-        dn.ModularSubsetSelection(12, 1.0, moduli=(4, 12 - 1)),
-        dn.ModularSubsetSelection(6, 1.0, moduli=(2, 3, 5)),
-    )
-    assert odd.reconstruction_rate() > odd.reconstruction_bound()
-    alone = dn.ModularSubsetSelection(12, 1.0, moduli=(12,))
-    assert alone.reconstruction_rate() == alone.reconstruction_bound()
-    assert even.reconstruction_rate() > even.reconstruction_bound()
-
-
 def test_one_modulus_of_k_is_subset_selection() -> None:
     m, ss = dn.ModularSubsetSelection(6, 1.0, moduli=(6,)), dn.mechanism("ss", k=6, epsilon=1.0)
     assert m.channels == (ss.channel,)
@@ -114,7 +103,7 @@ def test_moduli_that_do_not_serve_are_refused(arguments: dict[str, Any], message
 
 
 def test_domains_too_large_for_its_reports_are_refused() -> None:
-    with pytest.raises(dn.InvalidArgument, match="use csr"):
+    with pytest.raises(dn.InvalidArgument, match="those of csr do not"):
         dn.mechanism("mss", k=2**20 + 1, epsilon=1.0)
 
 
@@ -159,10 +148,9 @@ def test_solve_gram(moduli: tuple[int, ...], seed: int, ridge: float) -> None:
     assert steps <= 4 * k + 10
 
 
-def test_the_condition_number_of_a_large_system_is_that_of_its_matrix() -> None:
+def test_the_mean_inverse_of_a_large_system_is_that_of_its_matrix() -> None:
     system = ResidueSystem(400, (199, 211, 223, 227), (1.0, 1.0, 0.9, 1.1))
     values = np.linalg.eigvalsh(system.matrix())
-    assert system.condition_number() == pytest.approx(values[-1] / values[0], rel=1e-3)
     assert system.mean_inverse() == pytest.approx(float((1 / values).mean()), rel=0.1)
 
 
@@ -173,13 +161,6 @@ def test_a_sample_of_values_states_the_average_variance() -> None:
     assert stated[0] == pytest.approx(others.mean(), rel=5 * m.noise_accuracy() + 1e-6)
     assert stated[0] + stated[1] == pytest.approx(own.mean(), rel=5 * m.noise_accuracy() + 1e-6)
     assert 0 < m.noise_accuracy() < 0.01
-
-
-def test_a_ridge_shrinks_and_none_changes_nothing() -> None:
-    m = small()
-    summary = m.summarize(m.privatize([0, 1, 2, 3, 4] * 100, seed=SEED))
-    np.testing.assert_allclose(m.regularized(summary, 0.0), m.unbiased(summary), rtol=1e-12)
-    assert np.linalg.norm(m.regularized(summary, 0.5)) < np.linalg.norm(m.unbiased(summary))
 
 
 def test_the_frequencies_of_the_residues_of_each_modulus_sum_to_one() -> None:
@@ -228,7 +209,7 @@ def test_cohorts_are_uniform_over_all_words_of_the_cohort() -> None:
     first = np.arange(256, dtype=np.uint64) << np.uint64(56)
     rows = np.full((256, m.stride), 2**64 - 2**56, np.uint64)  # the last word is never rejected
     rows[:, 0] = first
-    out = m.empty_payloads(256)
+    out = m.layout.empty(256)
     with np.errstate(over="ignore"):
         again = m.randomize(np.zeros(256, np.int64), rows.reshape(-1), out)
     assert np.bincount(np.delete(out, again, axis=0)[:, 0].astype(int)).tolist() == [85, 85, 85]
@@ -274,7 +255,7 @@ class WordsDependOnCohort(dn.ModularSubsetSelection):
         j = choices.below(self.cohorts, self.thresholds["rejection_cohort"])
         m, w, truth = self.moduli[j], self.sizes[j], self.thresholds[f"truth_{j}"]
         chosen = choose_subset(index % m, m, w, truth, self.rejections[j, :w].tolist(), choices)
-        return (j, *bitmap(chosen, self.slices))
+        return (j, *bitmap(chosen, self.layout.slices))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.base.two_level import TwoLevelMechanism
 from deniable.mechanisms.subsets.subset_selection import best_size
 from deniable.randomness.bounds import exponential_below
 
@@ -55,12 +54,11 @@ def test_a_large_domain_reaches_the_optimum(epsilon: float) -> None:
 @pytest.mark.parametrize(("k", "w"), [(2, 1), (5, 2), (12, 5), (64, 20), (65, 64), (300, 150)])
 def test_the_short_formulas_are_those_of_the_design(k: int, w: int) -> None:
     m = made(k, 1.5, w=w)
-    assert (m.reports, m.supporting) == (math.comb(k, w), math.comb(k - 1, w - 1))
-    assert m.overlap == (math.comb(k - 2, w - 2) if w > 1 else 0)
-    assert m.channel == TwoLevelMechanism._channel(m)
-    assert m.share == TwoLevelMechanism.share.fget(m)  # type: ignore[attr-defined]
-    assert m.ratio() == m.high / m.low
-    assert m.reconstruction_rate() == m.reports * m.high / k
+    reports, supporting = math.comb(k, w), math.comb(k - 1, w - 1)
+    assert m.layout.reports == reports
+    assert m.channel == m.two_level.pure(supporting, math.comb(k - 2, w - 2) if w > 1 else 0)
+    assert m.ratio() == m.two_level.ratio
+    assert m.reconstruction_rate() == m.two_level.best_guesses(reports) / k
     e = exponential_below(1.5)
     p, q = w * e / (w * e + k - w), w * (e * (w - 1) + k - w) / ((k - 1) * (w * e + k - w))
     assert abs(m.channel.p - p) < Fraction(1, 2**64)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator
 from deniable.estimation.methods.iterative import iterate
+from deniable.estimation.operators.dense import MatrixOperator
 from deniable.estimation.operators.marks import LevelOperator
 from deniable.kernels import unary as kernels
 from deniable.mechanisms.unary.histogram_summation import MAX_REACH, MAX_VALUES, default_reach, level_weights
@@ -138,8 +138,8 @@ def test_the_guarantee_is_that_of_all_pairs_of_levels_at_the_default_reach() -> 
 @pytest.mark.parametrize("epsilon", [0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 50.0])
 def test_the_default_reach_fills_whole_bits(epsilon: float) -> None:
     m = dn.mechanism("she", k=5, epsilon=epsilon)
-    assert m.levels == 2**m.level_bits <= 256
-    assert m.report_bits == 5 * m.level_bits
+    assert m.levels == 2**m.layout.level_bits <= 256
+    assert m.report_bits == 5 * m.layout.level_bits
     assert (m.reach == MAX_REACH) == (epsilon <= 0.25)
     assert default_reach(epsilon) == m.reach
 
@@ -167,7 +167,7 @@ def test_levels_of_the_kernel_are_those_of_its_twin(k: int, reach: int, rng: np.
     n = 30
     words = rng.choice(edges, n * k)
     indices = rng.integers(0, k, n)
-    out = m.empty_payloads(n)
+    out = m.layout.empty(n)
     kernels.draw_levels(indices, words, m.limits, m.levels, out)
     assert out.tolist() == naive_levels.draw_levels(indices.tolist(), words.tolist(), starts, k)
     sums = np.arange(k)
@@ -206,7 +206,9 @@ def test_rows_of_levels_survive_bytes_and_arrow(k: int, reach: int, seed: int) -
     assert m.decode_many(sent) == batch
     assert m.decode_many([]).data.shape == (0, k)
     number = int.from_bytes(sent[0], "little")
-    assert [number >> m.level_bits * v & (2**m.level_bits - 1) for v in range(k)] == batch.data[0].tolist()
+    assert [number >> m.layout.level_bits * v & (2**m.layout.level_bits - 1) for v in range(k)] == batch.data[
+        0
+    ].tolist()
     assert dn.Reports.from_arrow(batch.to_arrow()) == batch
     contract.check_batch_equals_one_by_one(m, seed)
     contract.check_one_value_changes_one_report(m, seed)
@@ -281,10 +283,10 @@ REFUSED = [
     ("she", {"k": 5, "epsilon": 1.0, "reach": 128}, "reach must be a whole number from 0 to 127"),
     ("she", {"k": 5, "epsilon": 1.0, "reach": 2.0}, "reach must be a whole number from 0 to 127"),
     ("she", {"k": MAX_VALUES + 1, "epsilon": 1.0}, "k must be at most 65536 for she"),
-    ("she", {"k": 5, "epsilon": 1e-25}, "epsilon must be larger: no 64-bit coin is that weak"),
+    ("she", {"k": 5, "epsilon": 1e-25}, "No 64-bit coin is that weak"),
     ("the", {"k": 5, "epsilon": 1.0, "theta": 0.4}, "theta must be a number from 0.5 to 1"),
     ("the", {"k": 5, "epsilon": 1.0, "theta": "0.7"}, "theta must be a number from 0.5 to 1"),
-    ("the", {"k": 5, "epsilon": 1e-9}, "no 32-bit coin is that weak"),
+    ("the", {"k": 5, "epsilon": 1e-9}, "No 32-bit coin is that weak"),
 ]
 
 

@@ -111,14 +111,14 @@ def test_beyond_what_32_bits_can_tell_the_guarantee_stays_that_of_the_coin() -> 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_epsilon_too_small_for_the_coin_is_refused(form: Form) -> None:
-    with pytest.raises(dn.InvalidArgument, match="no 32-bit coin is that weak"):
+    with pytest.raises(dn.InvalidArgument, match="No 32-bit coin is that weak"):
         form(5, 1e-10)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_domain_whose_reports_would_be_huge_is_refused(form: Form) -> None:
     assert form(MAX_VALUES, 1.0).report_bits == MAX_VALUES
-    with pytest.raises(dn.InvalidArgument, match=r"k must be at most 16777216 for .ue, whose reports have k bits"):
+    with pytest.raises(dn.InvalidArgument, match=r"k must be at most 16777216 for .ue.* reports have k bits"):
         form(MAX_VALUES + 1, 1.0)
 
 

@@ -51,7 +51,7 @@ def privatize(
     next_keystream = keystreams(seed)
     if seed is not None:
         note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
-    example = Reports(mechanism.empty_payloads(0), mechanism.fingerprint, seed is not None)
+    example = Reports(mechanism.layout.empty(0), mechanism.fingerprint, seed is not None)
     with reading(source) as file, writing_reports(output, example) as write:
         for indices in index_batches(file, source, column, mechanism.domain):
             payloads = mechanism.payloads(indices, next_keystream(len(indices)))

@@ -117,7 +117,7 @@ def _parquet_batches(file: io.BufferedReader) -> Iterator[Reports]:
 def _csv_batches(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Reports]:
     header = csv_header(file)
     name, fingerprint, simulated = _report_column(header)
-    empty = mechanism.empty_payloads(0)
+    empty = mechanism.layout.empty(0)
     yield Reports(empty, fingerprint, simulated)
     for column in csv_column(file, header, name, pa.uint64() if empty.ndim == 1 else pa.string(), blanks=False):
         if column.null_count:
