@@ -177,6 +177,28 @@ def test_the_worked_example_of_randomness_is_what_happens() -> None:
         assert row == [str(i), f"`{coin:016x}`", said, f"`{draw:016x}`", str(draw * 10 >> 64), str(sent[i])]
 
 
+def test_every_estimation_method_is_described() -> None:
+    shared = {name for row in rows("methods.md") for name in re.findall(r"`([\w-]+)`", row[0])}
+    for name in dn.list_mechanisms():
+        page = (DOCS / "mechanisms" / f"{name}.md").read_text() + (DOCS / "estimation.md").read_text()
+        assert [
+            method for method in settings.one_of(name).methods if method not in shared and f"`{method}`" not in page
+        ] == []
+
+
+def test_every_question_is_described() -> None:
+    described = {row[0].strip("`").partition("(")[0] for row in rows("questions.md") if row[0].startswith("`")}
+    assert described == set(dn.ask.__all__) - {"QUESTIONS", "Parameter", "Question", "question"}
+
+
+def test_what_many_parties_add_up_is_what_the_code_adds() -> None:
+    summed, averaged = [
+        set(re.findall(r"`([\w-]+)`", row[0])) for row in rows("federated.md") if row[0].startswith("`")
+    ]
+    assert summed == {each.name for each in dn.ask.QUESTIONS if each.parties == "sum"}
+    assert averaged == {each.name for each in dn.ask.QUESTIONS if each.parties == "mean"}
+
+
 def load(script: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"docs_{Path(script).stem}", DOCS / script)
     assert spec is not None
