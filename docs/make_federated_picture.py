@@ -68,7 +68,7 @@ def panel(axes: Axes, title: str, found: dict[str, Floats], label: str) -> None:
     """Draw both errors against the number of parties, and the line of slope -1/2 that unbiased answers follow."""
     axes.loglog(STEPS, found["unbiased"][-1] * np.sqrt(PARTIES / STEPS), color=PALE, label="1 / √parties")
     axes.loglog(STEPS, found["naive"], "o-", color=RED, markersize=4, label="noisy counts used directly: biased")
-    axes.loglog(STEPS, found["unbiased"], "o-", color=INK, markersize=4, label="unbiased answers, summed")
+    axes.loglog(STEPS, found["unbiased"], "o-", color=INK, markersize=4, label="unbiased answers, combined")
     axes.set_title(f"{title}, ε = {EPSILON:g} at each party", loc="left", fontsize=11)
     axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
     axes.set_ylim(7e-4, 0.2)

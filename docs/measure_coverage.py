@@ -111,7 +111,7 @@ def covered(
     target: str,
     truth: np.ndarray,
 ) -> Callable[[int, bool], np.ndarray]:
-    """A function of (values covered at once, rule) that says which intervals contain the truth, one row per simulation."""
+    """A function of (values at once, rule) that says which intervals contain the truth, one row per simulation."""
     n = summaries[0].n
     side_by_side = dn.Summary(np.concatenate([summary.counts for summary in summaries]), n, mechanism.fingerprint)
     constrained = None
