@@ -1,4 +1,4 @@
-"""What a whole histogram costs to decode: maximum likelihood, projection, iterative Bayesian update."""
+"""Costs of decoding a whole histogram: maximum likelihood, projection, iterative Bayesian update."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DISTANCE = "L1 to the exact MLE"
 
 
 def observed(true_counts: Counts, epsilon: float) -> tuple[Counts, PureChannel]:
-    """Counts of reports of these users, and the channel they came through."""
+    """Counts of the reports of these users, and the channel that made them."""
     mechanism = dn.mechanism("grr", k=len(true_counts), epsilon=epsilon)
     return dn.simulate(mechanism, true_counts).counts, mechanism.channel
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib.util
+import inspect
 import math
 import os
 import re
@@ -175,6 +177,28 @@ def test_the_worked_example_of_randomness_is_what_happens() -> None:
         assert row == [str(i), f"`{coin:016x}`", said, f"`{draw:016x}`", str(draw * 10 >> 64), str(sent[i])]
 
 
+def test_every_estimation_method_is_described() -> None:
+    shared = {name for row in rows("methods.md") for name in re.findall(r"`([\w-]+)`", row[0])}
+    for name in dn.list_mechanisms():
+        page = (DOCS / "mechanisms" / f"{name}.md").read_text() + (DOCS / "estimation.md").read_text()
+        assert [
+            method for method in settings.one_of(name).methods if method not in shared and f"`{method}`" not in page
+        ] == []
+
+
+def test_every_question_is_described() -> None:
+    described = {row[0].strip("`").partition("(")[0] for row in rows("questions.md") if row[0].startswith("`")}
+    assert described == set(dn.ask.__all__) - {"QUESTIONS", "Parameter", "Question", "question"}
+
+
+def test_what_many_parties_add_up_is_what_the_code_adds() -> None:
+    summed, averaged = [
+        set(re.findall(r"`([\w-]+)`", row[0])) for row in rows("federated.md") if row[0].startswith("`")
+    ]
+    assert summed == {each.name for each in dn.ask.QUESTIONS if each.parties == "sum"}
+    assert averaged == {each.name for each in dn.ask.QUESTIONS if each.parties == "mean"}
+
+
 def load(script: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"docs_{Path(script).stem}", DOCS / script)
     assert spec is not None
@@ -248,6 +272,22 @@ def test_every_entry_is_a_public_name() -> None:
     assert set(headings) <= set(dn.__all__)
 
 
+def test_every_signature_is_that_of_the_code() -> None:
+    headings = re.findall(r"^### `((\w+)\(.*\))`$", (DOCS / "reference/python.md").read_text(), re.MULTILINE)
+    assert headings
+    for written, name in headings:
+        parameters = inspect.signature(getattr(dn, name)).parameters.values()
+        bare = inspect.Signature([each.replace(annotation=inspect.Parameter.empty) for each in parameters])
+        assert described(written) == described(f"{name}{bare}")
+
+
+def described(signature: str) -> str:
+    """A signature in one spelling, defaults included."""
+    function = ast.parse(f"def {signature}: ...").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    return ast.unparse(function.args)
+
+
 def test_the_members_of_a_mechanism_exist() -> None:
     m = dn.mechanism("grr", k=3, epsilon=1.0)
     members = re.findall(r"`m\.(\w+)", (DOCS / "reference/python.md").read_text())
@@ -307,9 +347,12 @@ def test_files_and_targets_named_in_documents_exist() -> None:
         assert [path for path in named if not (ROOT / path).exists()] == [], page
 
 
-def test_readme_opens_with_two_commands_of_the_makefile() -> None:
-    opening = (ROOT / "README.md").read_text().split("\n\n")[1]
-    shown = re.findall(r"^    make ([a-z]+)", opening, re.MULTILINE)
+def test_readme_opens_with_a_sentence_two_commands_of_the_makefile_and_a_picture() -> None:
+    title, what, commands, picture = (ROOT / "README.md").read_text().split("\n\n")[:4]
+    assert title == "# deniable"
+    assert what[0].isalpha()
+    assert picture.startswith("![")
+    shown = re.findall(r"^    make ([a-z]+)", commands, re.MULTILINE)
     assert shown == ["demo", "test"]
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert set(shown) <= set(targets)
