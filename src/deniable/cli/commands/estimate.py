@@ -20,7 +20,7 @@ from deniable.cli.options import (
     mechanism_of,
     spec_beside,
 )
-from deniable.core.estimate import LEVEL, SHOWN
+from deniable.core.defaults import LEVEL, SHOWN
 
 if TYPE_CHECKING:
     from deniable.core.estimate import Estimate

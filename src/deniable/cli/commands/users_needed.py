@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from deniable.cli.options import Level, Simultaneous, SpecFile, Target, mechanism_of
-from deniable.core.estimate import LEVEL
+from deniable.core.defaults import LEVEL
 
 
 def users_needed(

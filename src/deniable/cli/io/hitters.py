@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.cli.errors import CommandError, about
-from deniable.core.estimate import SHOWN
+from deniable.core.defaults import SHOWN
 
 if TYPE_CHECKING:
     from deniable.heavy_hitters import Findings, HeavyHitters, HitterSummary

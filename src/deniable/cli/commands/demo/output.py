@@ -14,7 +14,7 @@ from deniable.cli.commands.demo.results import Collection, World
 from deniable.cli.commands.demo.story import LABELS, QUESTION
 from deniable.cli.io.files import replacing, writing
 from deniable.cli.terminal import table
-from deniable.core.estimate import LEVEL
+from deniable.core.defaults import LEVEL
 from deniable.plots.estimates import Panel, comparison_page, draw_comparison
 
 if TYPE_CHECKING:
