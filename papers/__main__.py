@@ -10,14 +10,9 @@ from typing import Annotated
 import typer
 
 from deniable.cli.errors import CommandError
-from deniable.cli.running import run_program
+from deniable.cli.running import new_app, run_program
 
-app = typer.Typer(
-    help="Redraw published figures and tables, with a verdict on each claim.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = new_app(help="Redraw published figures and tables, with a verdict on each claim.")
 
 _DEFAULT = Path("build/papers")
 

@@ -11,7 +11,7 @@ import typer
 
 from deniable.cli.errors import STANDARD, CommandError, about
 from deniable.cli.options import Columns, Json, Level, check_inputs
-from deniable.core.estimate import LEVEL
+from deniable.core.defaults import LEVEL
 
 if TYPE_CHECKING:
     from deniable.cli.io.counts import Published
@@ -79,7 +79,7 @@ def ask(
     level: Level = LEVEL,
     as_json: Json = False,
 ) -> None:
-    """Ask noisy counts a question: an unbiased answer with its error.
+    """Answer a question about noisy counts, without bias.
 
     As many questions as you like cost no more privacy than the release did.
     Of several files, the answers are added where the question adds up.

@@ -22,7 +22,7 @@ def compare(
         Path | None, typer.Option(metavar="FILE", help="Also draw error against bits: .png, .svg or .pdf.")
     ] = None,
 ) -> None:
-    """Compare all mechanisms for one question: error, bits, times, attack rate.
+    """Compare mechanisms: error, report size, time and attack rate.
 
     \b
     Examples:

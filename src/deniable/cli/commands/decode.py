@@ -19,7 +19,7 @@ from deniable.cli.options import (
     mechanism_of,
     spec_beside,
 )
-from deniable.core.estimate import LEVEL, RATE, SHOWN
+from deniable.core.defaults import LEVEL, RATE, SHOWN
 
 if TYPE_CHECKING:
     from deniable.core.estimate import Estimate, Row
@@ -49,7 +49,7 @@ def decode(
     output: TableFile = None,
     plot: PictureFile = None,
 ) -> None:
-    """Find which candidate strings are present, and how frequent they are.
+    """Find which candidate strings are present, and how frequent.
 
     For specs made with --open. Also says how many users have strings that are
     not among the candidates.

@@ -11,9 +11,10 @@ from deniable.cli.commands.decode import Rate
 from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.io.hitters import collected, print_findings, protocol_of
 from deniable.cli.options import Collected, Json, Level, PictureFile, SpecFile, TableFile, Target, check_inputs
-from deniable.core.estimate import LEVEL, RATE
+from deniable.cli.running import new_app
+from deniable.core.defaults import LEVEL, RATE
 
-app = typer.Typer(help="Find frequent strings without a list of candidates.")
+app = new_app(help="Find frequent strings without a list of candidates.")
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def mechanisms() -> None:
-    """List the mechanisms a spec can name.
+    """List the mechanisms that a spec can name.
 
     \b
     Example:

@@ -12,11 +12,12 @@ import typer
 
 from deniable.cli.errors import STANDARD, CommandError, about
 from deniable.cli.options import Json, mechanism_of
+from deniable.cli.running import new_app
 
 if TYPE_CHECKING:
     from deniable.core.domain import Domain
 
-app = typer.Typer(help="Make, show and check specs, which client and server share.")
+app = new_app(help="Make, show and check specs, which client and server share.")
 
 
 @app.command()
