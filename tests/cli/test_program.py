@@ -1,4 +1,4 @@
-"""The program around the commands: help in sections, light imports."""
+"""The program around the commands: help in sections, light imports, shell completion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 import deniable as dn
 from deniable.cli import commands
 from deniable.cli.program import app
-from tests.cli.command import succeed
+from tests.cli.command import run, succeed
 
 HEAVY = ("altair", "flint", "matplotlib", "numba", "numpy", "pyarrow", "scipy")
 WIDTH = 80
@@ -86,3 +86,36 @@ def test_the_package_runs_as_a_program() -> None:
         [sys.executable, "-m", "deniable", "--version"], capture_output=True, text=True, check=True
     )
     assert finished.stdout == f"deniable {dn.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("deniable est", ["estimate"]),
+        ("deniable spec ", ["new", "show", "check"]),
+        ("deniable estimate --si", ["--simultaneous"]),
+        ("deniable heavy-hitters find --al", ["--alphabet"]),
+    ],
+)
+def test_a_shell_can_complete_commands_and_options(
+    line: str, completed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = line.split(" ")
+    for name, value in {
+        "_DENIABLE_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert [word for word in succeed().split("\n") if word] == completed
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_installed_for_the_shell_in_use(
+    shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("shellingham.detect_shell", lambda: (shell, f"/bin/{shell}"))
+    assert "_DENIABLE_COMPLETE" in succeed("--show-completion")
+    assert run("--install-completion").code == 0
+    assert any("_DENIABLE_COMPLETE" in path.read_text() for path in tmp_path.rglob("*deniable*") if path.is_file())

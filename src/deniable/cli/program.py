@@ -64,7 +64,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-app = new_app(cls=_Program)
+app = new_app(cls=_Program, add_completion=True)
 
 
 @app.callback()

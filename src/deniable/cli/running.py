@@ -49,11 +49,15 @@ def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
+            if f"_{name.upper()}_COMPLETE" in os.environ:  # a shell asks how to complete a line
+                command.main(arguments, prog_name=name)
             # not command(): it would end the process and word the errors itself
             with command.make_context(name, arguments) as context:
                 command.invoke(context)
         except typer.Exit as finished:
             return finished.exit_code
+        except SystemExit as finished:  # how typer ends when it has completed a line, or shown or installed completion
+            return int(finished.code or 0)
     return 0
 
 
