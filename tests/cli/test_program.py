@@ -95,6 +95,7 @@ def test_the_package_runs_as_a_program() -> None:
         ("deniable spec ", ["new", "show", "check"]),
         ("deniable estimate --si", ["--simultaneous"]),
         ("deniable heavy-hitters find --al", ["--alphabet"]),
+        ("deniable ask sim", ["simpson"]),
     ],
 )
 def test_a_shell_can_complete_commands_and_options(

@@ -19,12 +19,13 @@ def show_questions() -> None:
     """All questions with one line each, and their parameters."""
     from rich.markup import escape
 
+    from deniable.cli.questions import option_name
     from deniable.cli.terminal import console, table
-    from deniable.counts.ask import QUESTIONS
+    from deniable.counts.catalogue import QUESTIONS
 
     listed = table("", "question", "what it asks for", "parameters (* needed)", "many parties", left=4)
     for each in QUESTIONS:
-        needed = (f"--{p.name.replace('_', '-')}{'*' if p.required else ''}" for p in each.parameters)
+        needed = (f"{option_name(p.name)}{'*' if p.required else ''}" for p in each.parameters)
         listed.add_row(each.name, escape(each.help), " ".join(needed), each.parties)
     console().print(listed)
 
