@@ -51,26 +51,6 @@ def test_a_spec_made_by_the_command_line_is_the_one_python_makes(spec: Path) -> 
     assert dn.Spec.from_json(spec.read_bytes()) == dn.mechanism("grr", domain=domain, epsilon=2.0).spec
 
 
-@pytest.mark.parametrize(
-    ("arguments", "domain"),
-    [
-        (["--k", 5], dn.Domain.integers(0, 4)),
-        (["--k", 5, "--other"], dn.Domain.integers(0, 4, other=True)),
-        (["--low", -3, "--high", 3, "--no-answer"], dn.Domain.integers(-3, 3, no_answer=True)),
-        (["--labels", "1,2"], dn.Domain.categories(["1", "2"])),
-    ],
-)
-def test_a_spec_can_be_made_for_any_domain(arguments: list[object], domain: dn.Domain) -> None:
-    made = dn.Spec.from_json(succeed("spec", "new", *arguments, "--epsilon", 1))
-    assert made.domain == domain
-
-
-def test_labels_can_come_from_a_file_with_one_a_line(tmp_path: Path) -> None:
-    (tmp_path / "labels.txt").write_bytes("\ufeffja\r\nnein\r\n".encode())
-    made = dn.Spec.from_json(succeed("spec", "new", "--labels-file", tmp_path / "labels.txt", "--epsilon", 1))
-    assert made.domain.all_labels() == ["ja", "nein"]
-
-
 def test_a_spec_is_shown_with_its_exact_guarantee(spec: Path, mechanism: dn.RandomizedResponse) -> None:
     guarantee = mechanism.guarantee()
     shown = json.loads(succeed("spec", "show", spec, "--json"))

@@ -15,7 +15,7 @@ from tests.cli.command import run, succeed
 
 WORDS = [f"word-{place}" for place in range(40)]
 COUNTS = [round(40_000 / (place + 1)) for place in range(30)] + [0] * 10  # the last ten are absent
-SPEC = ("--open", "--epsilon", 4, "--cohorts", 64, "--buckets", 32, "--candidates-expected", 100)
+SPEC = ("--open", "--epsilon", 4, "--set", "cohorts=64", "--set", "buckets=32", "--candidates-expected", 100)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +155,7 @@ WRONG = {
     "spec new --k 5 --epsilon 1 --max-bytes 4 -o out.json": "--max-bytes: only with --open",
     "spec new --k 5 --open --epsilon 1 -o out.json": "must be given once",
     "spec new --open --epsilon 1 -m grr -o out.json": "domain must be closed for grr",
-    "spec new --open --epsilon 1 --hashes 2 -o out.json": "parameters must be known to orr",
+    "spec new --open --epsilon 1 --set hashes=2 -o out.json": "--set hashes: orr has no such parameter. It takes cohorts, buckets",
 }  # fmt: skip
 
 

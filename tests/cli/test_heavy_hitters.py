@@ -14,7 +14,7 @@ import deniable as dn
 from tests.cli.command import run, succeed
 
 COUNTS = {"london": 9000, "paris": 6000, "rome": 4000, "amsterdam": 3000, "a": 2000}
-NEW = ("--epsilon", 4, "--alphabet", "adeilmnoprst", "--max-bytes", 6, "--lengths", "3,5,7", "--cohorts", 64)
+NEW = ("--epsilon", 4, "--alphabet", "adeilmnoprst", "--max-bytes", 6, "--lengths", "3,5,7", "--set", "cohorts=64")
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -50,7 +51,43 @@ Columns = Annotated[
         metavar="NAME", help="A column with counts, not needed if there is only one; may be given several times."
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the mechanism, such as w=5; may be given several times. The best choice by default.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def mechanism_names() -> list[str]:
+    """The mechanisms that a shell may complete."""
+    from deniable.mechanisms.catalogue import ALL
+
+    return sorted({name for name, *_ in ALL})
+
+
+def settings(given: list[str] | None, mechanism: str) -> dict[str, Any]:
+    """Read `--set name=value` options, each a parameter of this mechanism; a value that is not JSON is text."""
+    from deniable.mechanisms.registry import parameters_of
+
+    known, found = parameters_of(mechanism), dict[str, Any]()
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise CommandError(f"--set must have the form NAME=VALUE, got {text!r}")
+        if name not in known:
+            listed = ", ".join(known) or "no parameters"
+            raise CommandError(f"--set {name}: {mechanism} has no such parameter. It takes {listed}")
+        if name in found:
+            raise CommandError(f"--set {name}: the parameter is given twice")
+        try:
+            found[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            found[name] = value
+    return found
 
 
 def mechanism_of(path: Path) -> Mechanism:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from deniable.core.domain import Domain, Label
@@ -40,6 +41,15 @@ def load_class(name: str) -> type[Mechanism]:
     return found
 
 
+def parameters_of(name: str) -> list[str]:
+    """The parameters that a mechanism takes besides its domain and epsilon."""
+    return list(signature(_newest(name)).parameters)[2:]
+
+
+def _newest(name: str) -> type[Mechanism]:
+    return max(registered(choice(list_mechanisms(), name=name)), key=lambda cls: cls.version)
+
+
 def mechanism(
     name: str,
     *,
@@ -54,18 +64,18 @@ def mechanism(
     >>> mechanism("grr", labels=["yes", "no"], epsilon=1.0).k
     2
     """
-    newest = max(registered(choice(list_mechanisms(), name=name)), key=lambda cls: cls.version)
+    newest = _newest(name)
     given = {"k": k, "labels": labels, "domain": domain}
     chosen = [argument for argument, value in given.items() if value is not None]
     if len(chosen) != 1:
         raise InvalidArgument("domain", "be given once: k, labels or domain", chosen)
     values: Any = given[chosen[0]] if labels is None else Domain.categories(labels)
-    try:
-        return newest(Domain.of(values), epsilon, **parameters)
-    except TypeError as error:
-        if "unexpected keyword" in str(error):
-            raise InvalidArgument("parameters", f"be known to {name}", sorted(parameters)) from None
-        raise
+    known = parameters_of(name)
+    if unknown := sorted(set(parameters) - set(known)):
+        raise InvalidArgument(
+            "parameters", f"be known to {name}", unknown, hint=f"It takes {', '.join(known) or 'no parameters'}."
+        )
+    return newest(Domain.of(values), epsilon, **parameters)
 
 
 def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None = None) -> Mechanism:

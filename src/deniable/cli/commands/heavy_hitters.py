@@ -10,7 +10,19 @@ import typer
 from deniable.cli.commands.decode import Rate
 from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.io.hitters import collected, print_findings, protocol_of
-from deniable.cli.options import Collected, Json, Level, PictureFile, SpecFile, TableFile, Target, check_inputs
+from deniable.cli.options import (
+    Collected,
+    Json,
+    Level,
+    PictureFile,
+    Settings,
+    SpecFile,
+    TableFile,
+    Target,
+    check_inputs,
+    mechanism_names,
+    settings,
+)
 from deniable.cli.running import new_app
 from deniable.core.defaults import LEVEL, RATE
 
@@ -28,10 +40,11 @@ def new(
         str | None,
         typer.Option(metavar="A,B,C", help="How many bytes each group tells; by default as few groups as fit."),
     ] = None,
-    mechanism: Annotated[str, typer.Option("--mechanism", "-m", help="One for open strings.")] = "orr",
+    mechanism: Annotated[
+        str, typer.Option("--mechanism", "-m", autocompletion=mechanism_names, help="A mechanism for open strings.")
+    ] = "orr",
     key: Annotated[str, typer.Option(help="A word that sets these hashes apart.")] = "",
-    cohorts: Annotated[int | None, typer.Option(help="Hash functions of a level; 512.")] = None,
-    buckets: Annotated[int | None, typer.Option(help="Of a hash function; the best by default.")] = None,
+    parameters: Settings = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the spec goes; - is standard output.")
     ] = Path(STANDARD),
@@ -50,9 +63,14 @@ def new(
         chosen = None if lengths is None else [int(text) for text in lengths.split(",")]
     except ValueError:
         raise CommandError(f"--lengths must be whole numbers separated by commas, got {lengths!r}") from None
-    sizes = {name: size for name, size in (("cohorts", cohorts), ("buckets", buckets)) if size is not None}
     made = HeavyHitters.new(
-        epsilon=epsilon, max_bytes=max_bytes, alphabet=alphabet, lengths=chosen, mechanism=mechanism, key=key, **sizes
+        epsilon=epsilon,
+        max_bytes=max_bytes,
+        alphabet=alphabet,
+        lengths=chosen,
+        mechanism=mechanism,
+        key=key,
+        **settings(parameters, mechanism),
     )
     with writing(output) as file:
         file.write(f"{made.to_json()}\n".encode())

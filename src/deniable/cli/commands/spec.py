@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.errors import STANDARD, CommandError, about
-from deniable.cli.options import Json, mechanism_of
+from deniable.cli.options import Json, Settings, mechanism_names, mechanism_of, settings
 from deniable.cli.running import new_app
 
 if TYPE_CHECKING:
@@ -25,7 +25,12 @@ def new(
     epsilon: Annotated[float, typer.Option(help="The privacy parameter: how much a report may say, at most.")],
     mechanism: Annotated[
         str | None,
-        typer.Option("--mechanism", "-m", help="See deniable mechanisms; grr by default, orr for open strings."),
+        typer.Option(
+            "--mechanism",
+            "-m",
+            autocompletion=mechanism_names,
+            help="See deniable mechanisms; grr by default, orr for open strings.",
+        ),
     ] = None,
     labels: Annotated[str | None, typer.Option(metavar="A,B,C", help="The labels, separated by commas.")] = None,
     labels_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with one label a line.")] = None,
@@ -40,9 +45,7 @@ def new(
     candidates_expected: Annotated[
         int | None, typer.Option(help="With --open: how many candidates reports will be decoded with; 1024.")
     ] = None,
-    cohorts: Annotated[int | None, typer.Option(help="Of mechanisms with cohorts; the best by default.")] = None,
-    buckets: Annotated[int | None, typer.Option(help="Of mechanisms with cohorts; the best by default.")] = None,
-    hashes: Annotated[int | None, typer.Option(help="Of mechanisms with several hashes a cohort.")] = None,
+    parameters: Settings = None,
     other: Annotated[bool, typer.Option("--other", help="Add a category for all values outside the domain.")] = False,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Add a category for missing values.")] = False,
     output: Annotated[
@@ -56,6 +59,7 @@ def new(
       deniable spec new --labels yes,no --no-answer --epsilon 1 -o spec.json
       deniable spec new --labels-file towns.txt --other --epsilon 2 -o spec.json
       deniable spec new --low 0 --high 120 --epsilon 4 -o ages.json
+      deniable spec new --k 100 --mechanism ss --set w=5 --epsilon 1 -o spec.json
       deniable spec new --open --candidates-expected 5000 --epsilon 2 -o words.json
     """
     from deniable.cli.io.files import writing
@@ -88,9 +92,9 @@ def new(
         raise CommandError("--low and --high must be given together")
     else:
         domain = Domain.integers(low, high, **extras)
-    sizes = {"cohorts": cohorts, "buckets": buckets, "hashes": hashes, "candidates": candidates_expected}
     name = mechanism or ("orr" if open_strings else "grr")
-    spec = make(name, domain=domain, epsilon=epsilon, **_given(sizes)).spec
+    expected = [] if candidates_expected is None else [f"candidates={candidates_expected}"]
+    spec = make(name, domain=domain, epsilon=epsilon, **settings([*(parameters or []), *expected], name)).spec
     with writing(output) as file:
         file.write(f"{spec.to_json()}\n".encode())
 
