@@ -155,7 +155,7 @@ WRONG = {
     "spec new --k 5 --epsilon 1 --max-bytes 4 -o out.json": "--max-bytes: only with --open",
     "spec new --k 5 --open --epsilon 1 -o out.json": "must be given once",
     "spec new --open --epsilon 1 -m grr -o out.json": "domain must be closed for grr",
-    "spec new --open --epsilon 1 --set hashes=2 -o out.json": "--set hashes: orr has no such parameter. It takes cohorts, buckets",
+    "spec new --open --epsilon 1 --set hashes=2 -o out.json": "--set hashes: orr has no such parameter",
 }  # fmt: skip
 
 

@@ -56,4 +56,7 @@ def compare(
         typer.echo(found.to_json())
         return
     console().print(found)
-    typer.echo("loss: mean squared error of the unbiased estimate over 4e/(n(e-1)^2); attack: one report, best guess")
+    typer.echo(
+        "loss: mean squared error of the unbiased estimate over 4e/(n(e-1)^2)\n"
+        "attack: how often the best guess of a value from one report is right"
+    )
