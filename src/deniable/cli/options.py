@@ -13,6 +13,8 @@ from deniable.cli.errors import STANDARD, CommandError, about
 if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism
 
+TABLES = (".csv", ".parquet", ".json")
+
 SpecFile = Annotated[Path, typer.Option("--spec", metavar="FILE", help="The spec the reports are made under.")]
 FoundSpec = Annotated[
     Path | None,
@@ -114,6 +116,16 @@ def spec_beside(sources: list[str]) -> Path:
         except (DeniableError, OSError):
             continue  # another kind of file
     raise CommandError(f"{sources[0]}: no spec with its fingerprint {wanted[:12]}... is beside it: give --spec")
+
+
+def check_outputs(table: Path | None, picture: Path | None) -> None:
+    """Refuse names that do not say how an answer is to be written or drawn, before any work."""
+    if picture is not None:
+        from deniable.plots.estimates import check_suffix
+
+        check_suffix(picture)
+    if table is not None and table.suffix.lower() not in TABLES:
+        raise CommandError(f"{table}: an estimate is written to {', '.join(TABLES)} files")
 
 
 def check_inputs(inputs: list[str]) -> None:

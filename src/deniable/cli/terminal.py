@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -34,6 +34,17 @@ def table(title: str, *headings: str, left: int = 1) -> Table:
     for place, heading in enumerate(headings):
         made.add_column(heading, justify="left" if place < left else "right", no_wrap=place >= left)
     return made
+
+
+def rows_table(title: str, rows: Iterable[Any]) -> Table:
+    """Rows of values with their intervals, for the screen."""
+    from rich.markup import escape
+
+    listed = table(title, "value", "frequency", "std. error", "low", "high", "users")
+    for row in rows:
+        numbers = (row.frequency, row.std_error, row.low, row.high)
+        listed.add_row(escape(str(row.label)), *(f"{number:.4%}" for number in numbers), f"{row.users:,.0f}")
+    return listed
 
 
 def note(text: str) -> None:

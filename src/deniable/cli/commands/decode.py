@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ from deniable.cli.options import (
     TableFile,
     Target,
     check_inputs,
+    check_outputs,
     mechanism_of,
     spec_beside,
 )
@@ -60,7 +62,7 @@ def decode(
       deniable decode *.summary --spec spec.json --candidates words.csv --column word
       deniable decode all.summary --spec spec.json --candidates words.txt -o all.csv
     """
-    from deniable.cli.io.estimates import check_names, draw, together, write_table
+    from deniable.cli.io.estimates import draw, write_table
     from deniable.cli.io.reports import summary_of
     from deniable.cli.io.values import read_candidates
     from deniable.cli.terminal import progress
@@ -68,7 +70,7 @@ def decode(
     from deniable.mechanisms.cohorts.base import CohortMechanism
 
     check_inputs([*sources, candidates])
-    check_names(output, plot)
+    check_outputs(output, plot)
     spec = spec_beside(sources) if spec is None else spec
     mechanism = mechanism_of(spec)
     if not isinstance(mechanism, CohortMechanism) or not isinstance(mechanism.domain, Open):
@@ -88,7 +90,7 @@ def decode(
             progress=lambda doing: bar.update(task, description=doing),
         )
     found = _Found(answer, rate, level, complete)
-    with together() as files:
+    with ExitStack() as files:  # they take their names when all have been written
         if output is not None:
             write_table(files, output, found.table(), found.document(None))
         if plot is not None:
@@ -142,8 +144,7 @@ class _Found:
         return whole.append_column("present", pa.array([label in there for label in whole["label"].to_pylist()]))
 
     def show(self, top: int | None) -> None:
-        from deniable.cli.io.estimates import rows_table
-        from deniable.cli.terminal import console
+        from deniable.cli.terminal import console, rows_table
 
         out = console()
         shown = self.present[: top or SHOWN]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ from deniable.cli.options import (
     TableFile,
     Target,
     check_inputs,
+    check_outputs,
     mechanism_names,
     settings,
 )
@@ -57,7 +59,7 @@ def new(
       deniable heavy-hitters new --epsilon 2 --alphabet abcdefghijklmnopqrstuvwxyz -o hh.json
     """
     from deniable.cli.io.files import writing
-    from deniable.heavy_hitters import HeavyHitters
+    from deniable.heavy_hitters.protocol import HeavyHitters
 
     try:
         chosen = None if lengths is None else [int(text) for text in lengths.split(",")]
@@ -203,12 +205,12 @@ def find(
       deniable heavy-hitters find reports.parquet --spec hh.json --top 20
       deniable heavy-hitters find *.summary --spec hh.json --json -o found.csv
     """
-    from deniable.cli.io.estimates import check_names, draw, to_json, together, write_table
+    from deniable.cli.io.estimates import draw, to_json, write_table
     from deniable.cli.terminal import progress
     from deniable.core.validate import strictly_between
 
     check_inputs(sources)
-    check_names(output, plot)
+    check_outputs(output, plot)
     strictly_between(0, 1, level=level)
     protocol = protocol_of(spec)
     summary = collected(sources, protocol)
@@ -223,7 +225,7 @@ def find(
             progress=lambda doing, share: bar.update(task, description=doing, completed=share),
             **sizes,
         )
-    with together() as files:
+    with ExitStack() as files:  # they take their names when all have been written
         if output is not None:
             write_table(files, output, found.to_arrow(level), to_json(found.to_dict(level)))
         if plot is not None:

@@ -9,12 +9,14 @@ from deniable.cli.errors import CommandError, about
 from deniable.core.defaults import SHOWN
 
 if TYPE_CHECKING:
-    from deniable.heavy_hitters import Findings, HeavyHitters, HitterSummary
+    from deniable.heavy_hitters.collected import HitterSummary
+    from deniable.heavy_hitters.findings import Findings
+    from deniable.heavy_hitters.protocol import HeavyHitters
 
 
 def protocol_of(path: Path) -> HeavyHitters:
     """The protocol that a file describes."""
-    from deniable.heavy_hitters import HeavyHitters
+    from deniable.heavy_hitters.protocol import HeavyHitters
 
     with about(str(path)):
         return HeavyHitters.from_json(path.read_bytes())
@@ -23,7 +25,7 @@ def protocol_of(path: Path) -> HeavyHitters:
 def collected(names: list[str], protocol: HeavyHitters) -> HitterSummary:
     """Everything in these files of reports and summaries, added together."""
     from deniable.cli.io.files import BATCH, HITTERS, PARQUET, kind_of, parquet, reading
-    from deniable.heavy_hitters import HitterReports, HitterSummary
+    from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 
     total = protocol.empty_summary()
     for name in names:
@@ -45,8 +47,7 @@ def collected(names: list[str], protocol: HeavyHitters) -> HitterSummary:
 
 def print_findings(found: Findings, level: float, top: int | None) -> None:
     """The strings found, and what is promised about them, on the screen."""
-    from deniable.cli.io.estimates import rows_table
-    from deniable.cli.terminal import console
+    from deniable.cli.terminal import console, rows_table
     from deniable.heavy_hitters.findings import NOTE
 
     rows = [row if row.whole else row._replace(label=f"{row.label}…") for row in found.top(top or SHOWN, level)]
