@@ -79,8 +79,8 @@ def test_a_parquet_or_json_release_is_one_that_python_reads(counts: Path) -> Non
 def test_the_guarantee_is_printed_and_that_releases_add_up(counts: Path) -> None:
     out = succeed("release", counts, "--epsilon", 1, "-o", counts.with_name("noisy.csv"))
     assert str(dn.DiscreteLaplace(1.0).guarantee()) in out
-    assert "costs epsilon 1 again, 2 together" in out
-    assert "published as they are: diagnosis" in out
+    assert "costs epsilon 1 again, 2 in total" in out
+    assert "published unchanged: diagnosis" in out
 
 
 def test_noise_is_fresh_without_a_seed_and_marked_with_one(counts: Path) -> None:
@@ -181,7 +181,7 @@ def test_columns_beside_the_counts_are_left_out_unless_they_are_asked_for(tmp_pa
     assert outcome.out.startswith("town,n@epsilon")
     assert "left out: doctor" in outcome.err
     (tmp_path / "c.csv").write_text("secret,n\n3.5,3\n4.5,4\n")
-    assert run(*arguments, "-o", "-").err.count("--column must say") == 1
+    assert run(*arguments, "-o", "-").err.count("exactly one column must hold numbers") == 1
     assert succeed(*arguments, "--column", "n", "-o", "-").startswith("n@epsilon")  # numbers are no labels
 
 
@@ -420,9 +420,9 @@ WRONG = {
     "release gap.csv --epsilon 1 -o out.csv": "row 2 of column 'n' must be a whole number, got an empty cell",
     "release half.parquet --epsilon 1 -o out.csv": "row 1 of column 'n' must be a whole number, got 1.5",
     "release flags.parquet --epsilon 1 -o out.csv": "must be a whole number, got True",
-    "release headless.csv --epsilon 1 -o out.csv": "is a count where a column name should be",
-    "release two.csv --epsilon 1 -o out.csv": "--column must say which columns hold the counts: 'year', 'n'",
-    "release counts.csv --column m --epsilon 1 -o out.csv": "there is no column 'm' among 'town', 'n'",
+    "release headless.csv --epsilon 1 -o out.csv": "has a count in place of a column name",
+    "release two.csv --epsilon 1 -o out.csv": "Choose columns with --column: 'year', 'n'",
+    "release counts.csv --column m --epsilon 1 -o out.csv": "there is no column 'm'. The columns are 'town', 'n'",
     "release counts.csv --column n --column n --epsilon 1 -o out.csv": "more than one column 'n'",
     "release counts.csv --label m --epsilon 1 -o out.csv": "there is no column 'm' beside the counts",
     "release twice.csv --column n --epsilon 1 -o out.csv": "more than one column 'n'",
@@ -433,8 +433,8 @@ WRONG = {
     "release no-rows.parquet --epsilon 1 -o out.csv": "there are no counts in this file",
     "release empty.csv --epsilon 1 -o out.csv": "empty.csv: the file is empty",
     "release nothing.csv --epsilon 1 -o out.csv": "nothing.csv: No such file",
-    "release noisy.csv --epsilon 1 -o out.csv": "this is a release already",
-    "release noisy.json --epsilon 1 -o out.csv": "not from JSON",
+    "release noisy.csv --epsilon 1 -o out.csv": "this file is a release already",
+    "release noisy.json --epsilon 1 -o out.csv": "counts cannot be read from JSON",
     "release counts.csv -o out.csv": "Missing option '--epsilon'",
     "release counts.csv --epsilon 0 -o out.csv": "epsilon must be positive, got 0.0",
     "release counts.csv --epsilon -1 -o out.csv": "epsilon must be positive, got -1.0",
@@ -445,14 +445,14 @@ WRONG = {
     "ask": "Missing argument 'QUESTION'",
     "ask median": "Missing argument 'NOISY",
     "ask median nothing.csv": "nothing.csv: No such file",
-    "ask median counts.csv": "counts.csv: the file does not say what noise is in its counts: give --epsilon",
+    "ask median counts.csv": "counts.csv: the file does not record the noise in its counts. Give --epsilon",
     "ask median counts.csv --epsilon 0": "epsilon must be positive",
     "ask median counts.csv --epsilon 1 --sensitivity -2": "sensitivity must be a whole number",
     "ask median half.csv --epsilon 1": "must be a whole number, got '2.5'",
     "ask median half-noisy.csv": "must be a whole number, got '4.5'",
-    "ask median noisy.csv --epsilon 2": "--epsilon is 2, but the file says 1",
-    "ask median noisy.csv --sensitivity 2": "--sensitivity is 2, but the file says 1",
-    "ask median noisy.csv --column m": "there is no column 'm' among 'n'",
+    "ask median noisy.csv --epsilon 2": "--epsilon is 2, but the file records 1",
+    "ask median noisy.csv --sensitivity 2": "--sensitivity is 2, but the file records 1",
+    "ask median noisy.csv --column m": "there is no column 'm'. The columns are 'n'",
     "ask median noisy.csv --level 1": "level must lie strictly between 0 and 1",
     "ask median noisy.csv --power 2": "--power is not a parameter of median, which takes no parameters",
     "ask stars noisy.csv --power 2": "--power is not a parameter of stars, which takes --k",
@@ -481,11 +481,11 @@ WRONG = {
     "ask total newer.json": "newer.json: ",
     "ask total hopeless.csv": "the release is damaged: its noise is epsilon 0",
     "ask total wordy.csv": "the release is damaged: its noise is epsilon one",
-    "ask total mixed.csv": "must have one epsilon and sensitivity",
+    "ask total mixed.csv": "must have the same epsilon and sensitivity",
     "ask total noisy.csv noisy.csv": "noisy.csv: the file is given twice",
     "ask ratio noisy.csv --other ./noisy.csv": "is given twice",
     "ask ratio noisy.csv noisy.json --other counts.csv": "takes one file",
-    "ask total - -": "once only",
+    "ask total - -": "only once",
     "ask median noisy.csv noisy.json": "median does not add up over parties",
     "ask median noisy.csv noisy.json --combine most": "--combine must be one of sum, mean",
     "ask order-statistics noisy.csv noisy.json --combine sum --best naive": "--best must be unbiased for order",

@@ -61,9 +61,9 @@ def test_any_parameter_of_a_mechanism_can_be_set(
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ("-m ss --set v=5", "--set v: ss has no such parameter. It takes w\n"),
-        ("-m oue --set w=5", "--set w: oue has no such parameter. It takes no parameters\n"),
-        ("-m olh --set domain=5", "--set domain: olh has no such parameter. It takes g, salt\n"),
+        ("-m ss --set v=5", "--set v: ss has no such parameter. It takes w.\n"),
+        ("-m oue --set w=5", "--set w: oue has no such parameter. It takes no parameters.\n"),
+        ("-m olh --set domain=5", "--set domain: olh has no such parameter. It takes g, salt.\n"),
         ("-m olh --set epsilon=5", "--set epsilon: olh has no such parameter"),
         ("-m olh --set name=5", "--set name: olh has no such parameter"),
         ("-m olh --set g", "--set must have the form NAME=VALUE, got 'g'"),

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 TABLES = (".csv", ".parquet", ".json")
 
-SpecFile = Annotated[Path, typer.Option("--spec", metavar="FILE", help="The spec the reports are made under.")]
+SpecFile = Annotated[Path, typer.Option("--spec", metavar="FILE", help="The spec that the reports are made under.")]
 FoundSpec = Annotated[
     Path | None,
     typer.Option(
         "--spec",
         metavar="FILE",
-        help="The spec the reports are made under; by default the .json file beside them that has their fingerprint.",
+        help="The spec of the reports; by default the .json file in their folder that has their fingerprint.",
     ),
 ]
 Collected = Annotated[
@@ -34,11 +34,11 @@ Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")
 Target = Annotated[
     str,
     typer.Option(
-        help="What the error bars are about: the users who reported, or the population they were drawn from.",
+        help="What errors refer to: the users who reported, or the population from which they were drawn.",
         metavar="users|population",
     ),
 ]
-Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Hold for all values at once, not for each.")]
+Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Make the intervals hold for all values at once.")]
 TableFile = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Also write all values: .csv, .parquet or .json."),
@@ -49,23 +49,21 @@ PictureFile = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME", help="A column with counts, not needed if there is only one; may be given several times."
-    ),
+    typer.Option(metavar="NAME", help="A column of counts, if there are several; may be given more than once."),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A parameter of the mechanism, such as w=5; may be given several times. The best choice by default.",
+        help="A parameter of the mechanism, such as w=5; may be given more than once. By default the best choice.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def mechanism_names() -> list[str]:
-    """The mechanisms that a shell may complete."""
+    """List the mechanisms, for a shell to complete."""
     from deniable.mechanisms.catalogue import ALL
 
     return sorted({name for name, *_ in ALL})
@@ -82,7 +80,7 @@ def settings(given: list[str] | None, mechanism: str) -> dict[str, Any]:
             raise CommandError(f"--set must have the form NAME=VALUE, got {text!r}")
         if name not in known:
             listed = ", ".join(known) or "no parameters"
-            raise CommandError(f"--set {name}: {mechanism} has no such parameter. It takes {listed}")
+            raise CommandError(f"--set {name}: {mechanism} has no such parameter. It takes {listed}.")
         if name in found:
             raise CommandError(f"--set {name}: the parameter is given twice")
         try:
@@ -93,7 +91,7 @@ def settings(given: list[str] | None, mechanism: str) -> dict[str, Any]:
 
 
 def mechanism_of(path: Path) -> Mechanism:
-    """The mechanism of a spec file, its thresholds derived again."""
+    """Read a spec file and make its mechanism, deriving its thresholds again."""
     from deniable.mechanisms.registry import from_spec
 
     with about(str(path)):
@@ -101,7 +99,7 @@ def mechanism_of(path: Path) -> Mechanism:
 
 
 def spec_beside(sources: list[str]) -> Path:
-    """The spec file in the folder of the first input that has its fingerprint."""
+    """Find the spec of the first input: the .json file in its folder with its fingerprint."""
     from deniable.cli.io.reports import fingerprint_of
     from deniable.core.errors import DeniableError
     from deniable.core.spec import Spec
@@ -114,8 +112,8 @@ def spec_beside(sources: list[str]) -> Path:
             if Spec.from_json(path.read_bytes()).fingerprint == wanted:
                 return path
         except (DeniableError, OSError):
-            continue  # another kind of file
-    raise CommandError(f"{sources[0]}: no spec with its fingerprint {wanted[:12]}... is beside it: give --spec")
+            continue  # some other kind of file
+    raise CommandError(f"{sources[0]}: no spec in its folder has its fingerprint ({wanted[:12]}...). Give --spec.")
 
 
 def check_outputs(table: Path | None, picture: Path | None) -> None:
@@ -129,6 +127,6 @@ def check_outputs(table: Path | None, picture: Path | None) -> None:
 
 
 def check_inputs(inputs: list[str]) -> None:
-    """Standard input can be read once only."""
+    """Refuse to read standard input twice."""
     if inputs.count(STANDARD) > 1:
-        raise CommandError("- (standard input) can be given once only")
+        raise CommandError("- (standard input) can be given only once")

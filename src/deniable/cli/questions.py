@@ -18,7 +18,7 @@ _METAVARS = {"numbers": "1,2,..|FILE", "json": "JSON|FILE", "release": "NOISY"}
 
 
 def option_name(name: str) -> str:
-    """How a parameter is typed."""
+    """The option that a parameter is given by."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -75,7 +75,7 @@ def read_value(parameter: Parameter, given: Any) -> Any:
         except ValueError:
             where = option_name(parameter.name) if inline else given
             raise CommandError(
-                f"{where}: this is not a list of numbers. Separate them by commas, or give a file with one per line"
+                f"{where}: this is not a list of numbers. Separate them by commas, or give a file with one per line."
             ) from None
     return given
 

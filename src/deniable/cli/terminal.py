@@ -1,4 +1,4 @@
-"""What a person sees: tables on standard output, notes and progress on standard error."""
+"""The screen: tables on standard output, notes and progress on standard error."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def table(title: str, *headings: str, left: int = 1) -> Table:
 
 
 def rows_table(title: str, rows: Iterable[Any]) -> Table:
-    """Rows of values with their intervals, for the screen."""
+    """A table of values with their intervals."""
     from rich.markup import escape
 
     listed = table(title, "value", "frequency", "std. error", "low", "high", "users")
@@ -48,13 +48,13 @@ def rows_table(title: str, rows: Iterable[Any]) -> Table:
 
 
 def note(text: str) -> None:
-    """One line for the person at the terminal, apart from the output."""
+    """Print one line for the person at the terminal, apart from the output."""
     typer.echo(f"deniable: {text}", err=True)
 
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """A progress bar on standard error, gone when done; nothing at all unless that is a terminal."""
+    """Show a progress bar on standard error while the work lasts, if standard error is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 

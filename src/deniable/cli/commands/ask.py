@@ -62,8 +62,8 @@ def ask(
 ) -> None:
     """Answer a question about noisy counts, without bias.
 
-    As many questions as you like cost no more privacy than the release did.
-    Of several files, the answers are added where the question adds up.
+    Questions cost no privacy beyond that of the release, however many you ask.
+    The answers from several files are added, if the question allows it.
 
     \b
     Examples:
@@ -126,7 +126,7 @@ def _other(given: dict[str, Any]) -> list[str]:
 def _answer(
     asked: Question, published: list[Published], given: dict[str, Any], best: str, combine: str | None
 ) -> Answer:
-    """The answer of one release, or the answers of many parties together."""
+    """The answer from one release, or the combined answer from many parties."""
     from inspect import signature
 
     from deniable.core.errors import InvalidArgument
@@ -141,15 +141,15 @@ def _answer(
     how = combine or ("mean" if given.get("fraction") else asked.parties)
     if not how:
         raise CommandError(
-            f"{asked.name} does not add up over parties: ask each file by itself, or for the mean of the parties' "
-            "answers with --combine mean"
+            f"{asked.name} does not add up over parties. Ask about each file by itself, or for the mean of the "
+            "answers with --combine mean."
         )
     if asked.name == "profile" and "most" not in given:
         largest = max(int(each.release.values.max()) for each in published)
         given = {**given, "most": min(max(largest, 0), _LARGEST_PROFILE)}
     choice(("sum", "mean"), **{"--combine": how})
     answers = [asked.function(each.release, **_with_names(asked, each, given)) for each in published]
-    # a mean over all counts: parties with more of them weigh more
+    # a mean over all counts: parties with more counts weigh more
     sizes = [each.release.size for each in published]
     weights = [size / sum(sizes) for size in sizes] if combine is None and how == "mean" else None
     title = f"{answers[0].question}, {len(published)} parties together"
@@ -164,7 +164,7 @@ def _answer(
 
 
 def _with_names(asked: Question, published: Published, given: dict[str, Any]) -> dict[str, Any]:
-    """For a tree, the names of the counts: of the columns of a matrix, or the labels of a vector."""
+    """Add the names of the counts that a tree needs: the columns of a matrix, or the labels of a vector."""
     if asked.name != "tree" or "columns" in given:
         return given
     if len(published.columns) > 1:

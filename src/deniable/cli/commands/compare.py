@@ -1,4 +1,4 @@
-"""The command that puts all mechanisms side by side."""
+"""`deniable compare`: mechanisms side by side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def compare(
     epsilon: Annotated[float, typer.Option(help="The privacy parameter.")],
     n: Annotated[int, typer.Option(help="How many users answer.")] = 10_000,
     only: Annotated[str | None, typer.Option(metavar="a,b,c", help="Only these mechanisms.")] = None,
-    repeats: Annotated[int, typer.Option(help="Simulations of each.")] = 3,
+    repeats: Annotated[int, typer.Option(help="Simulations per mechanism.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the simulations.")] = 0,
     as_json: Json = False,
     plot: Annotated[

@@ -34,7 +34,8 @@ def estimate(
     sources: Collected,
     spec: FoundSpec = None,
     method: Annotated[
-        str | None, typer.Option(help="mle, unbiased, ... (spec show lists them); the mechanism's best by default.")
+        str | None,
+        typer.Option(help="mle, unbiased, ... (spec show lists them); by default the best for the mechanism."),
     ] = None,
     target: Target = "users",
     level: Level = LEVEL,
@@ -61,7 +62,7 @@ def estimate(
     spec = spec_beside(sources) if spec is None else spec
     mechanism = mechanism_of(spec)
     if isinstance(mechanism.domain, Open):
-        raise CommandError(f"{spec}: an open domain lists no values: use deniable decode --candidates FILE")
+        raise CommandError(f"{spec}: this spec is for open strings. Use deniable decode --candidates FILE.")
     answer = mechanism.estimate(summary_of(sources, mechanism), method, target=target)
     answer.interval(level)  # refuses a wrong level before anything is written
     if output is not None or plot is not None:

@@ -1,4 +1,4 @@
-"""The commands that find frequent strings without a list of candidates."""
+"""`deniable heavy-hitters`: frequent strings without a list of candidates."""
 
 from __future__ import annotations
 
@@ -33,19 +33,20 @@ app = new_app(help="Find frequent strings without a list of candidates.")
 
 @app.command()
 def new(
-    epsilon: Annotated[float, typer.Option(help="The privacy parameter of a user, who answers one question.")],
-    max_bytes: Annotated[int, typer.Option(help="Longer strings take part with their first bytes.")] = 12,
+    epsilon: Annotated[float, typer.Option(help="The privacy parameter, which each user spends on one question.")],
+    max_bytes: Annotated[int, typer.Option(help="Longer strings are cut to this length.")] = 12,
     alphabet: Annotated[
-        str | None, typer.Option(help="The characters to look for; by default all. The fewer, the smaller the errors.")
+        str | None,
+        typer.Option(help="The characters to look for, by default all; fewer characters give smaller errors."),
     ] = None,
     lengths: Annotated[
         str | None,
-        typer.Option(metavar="A,B,C", help="How many bytes each group tells; by default as few groups as fit."),
+        typer.Option(metavar="A,B,C", help="How many bytes each group reports; by default as few groups as possible."),
     ] = None,
     mechanism: Annotated[
         str, typer.Option("--mechanism", "-m", autocompletion=mechanism_names, help="A mechanism for open strings.")
     ] = "orr",
-    key: Annotated[str, typer.Option(help="A word that sets these hashes apart.")] = "",
+    key: Annotated[str, typer.Option(help="A word that makes these hashes differ from those of other specs.")] = "",
     parameters: Settings = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the spec goes; - is standard output.")
@@ -98,10 +99,10 @@ def show(
         "fingerprint": protocol.fingerprint,
         "mechanism": f"{first.name}, {first.cohorts} cohorts of {first.buckets} buckets",
         "groups": f"{len(protocol.levels)}; each user is in one, drawn uniformly, and spends the whole epsilon there",
-        "a group tells": f"the first {', '.join(map(str, protocol.lengths))} bytes",
+        "a group reports": f"the first {', '.join(map(str, protocol.lengths))} bytes",
         "alphabet": "all characters" if protocol.alphabet is None else protocol.alphabet,
         "guarantee": str(protocol.guarantee()),
-        "a report": f"{first.report_bits} bits, and which group it is of",
+        "a report": f"{first.report_bits} bits, and the number of its group",
     }
     if as_json:
         typer.echo(to_json(facts))
@@ -119,16 +120,16 @@ def show(
 def privatize(
     source: Annotated[
         str,
-        typer.Argument(metavar="INPUT", help="Strings: a CSV or Parquet file, or - for standard input, one a line."),
+        typer.Argument(metavar="INPUT", help="Strings: a CSV or Parquet file, or - for standard input, one per line."),
     ],
     spec: SpecFile,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the reports go: .parquet.")],
     column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column with the values; not needed if there is only one.")
+        str | None, typer.Option(metavar="NAME", help="The column of strings, if there are several columns.")
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Repeat the same reports. For simulation only: a seed protects nobody."),
+        typer.Option(min=0, help="Make reports that can be repeated. For simulation only: a seed protects nobody."),
     ] = None,
 ) -> None:
     """Turn strings into reports, one per person.
@@ -191,14 +192,18 @@ def find(
     rate: Rate = RATE,
     target: Target = "users",
     level: Level = LEVEL,
-    budget: Annotated[int | None, typer.Option(help="Candidates of a level, a matter of time; two million.")] = None,
-    alphabet: Annotated[str | None, typer.Option(help="The characters to look for; by default the spec's.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Candidates per level, which bounds the run time; two million by default.")
+    ] = None,
+    alphabet: Annotated[
+        str | None, typer.Option(help="The characters to look for; by default those of the spec.")
+    ] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Print only the most frequent strings.")] = None,
     as_json: Json = False,
     output: TableFile = None,
     plot: PictureFile = None,
 ) -> None:
-    """Find the frequent strings, with intervals, and say what may have been missed.
+    """Find the frequent strings, with intervals, and what may have been missed.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`deniable mechanisms`: what a spec can name."""
+"""`deniable mechanisms`: the mechanisms that a spec can name."""
 
 from __future__ import annotations
 

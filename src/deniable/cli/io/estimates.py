@@ -1,4 +1,4 @@
-"""How an estimate leaves the program: one JSON document, a table in a file, a picture."""
+"""Estimates as one JSON document, a table in a file, or a picture."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def to_json(document: dict[str, Any]) -> str:
-    """A document as the program prints it."""
+    """Format a document as the program prints it."""
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
 
 
 def facts(answer: Estimate, level: float) -> dict[str, Any]:
-    """What a document says of an estimate besides its rows."""
+    """What a document contains about an estimate besides its rows."""
     return {
         "n": answer.n,
         "method": answer.method,
@@ -32,7 +32,7 @@ def facts(answer: Estimate, level: float) -> dict[str, Any]:
 
 
 def write_table(files: ExitStack, path: Path, table: Any, document: str) -> None:
-    """An Arrow table as CSV or Parquet, or the document in its place as JSON."""
+    """Write an Arrow table as CSV or Parquet, or the document instead as JSON."""
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -49,7 +49,7 @@ def write_table(files: ExitStack, path: Path, table: Any, document: str) -> None
 
 
 def draw(files: ExitStack, path: Path, answer: Any, level: float, top: int | None, **options: Any) -> None:
-    """The most frequent values as a picture."""
+    """Draw the most frequent values."""
     from deniable.cli.io.files import replacing
 
     chosen = {} if top is None else {"top": top}

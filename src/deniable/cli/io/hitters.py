@@ -1,4 +1,4 @@
-"""The files of heavy hitters: specs, reports and summaries; and what was found, on the screen."""
+"""Heavy hitters: specs, reports and summaries in files, and the strings found on the screen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def protocol_of(path: Path) -> HeavyHitters:
-    """The protocol that a file describes."""
+    """Read the protocol that a file describes."""
     from deniable.heavy_hitters.protocol import HeavyHitters
 
     with about(str(path)):
@@ -23,7 +23,7 @@ def protocol_of(path: Path) -> HeavyHitters:
 
 
 def collected(names: list[str], protocol: HeavyHitters) -> HitterSummary:
-    """Everything in these files of reports and summaries, added together."""
+    """Add up files of reports and summaries."""
     from deniable.cli.io.files import BATCH, HITTERS, PARQUET, kind_of, parquet, reading
     from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 
@@ -41,12 +41,12 @@ def collected(names: list[str], protocol: HeavyHitters) -> HitterSummary:
                         own = HitterReports.from_arrow(batch.replace_schema_metadata(metadata))
                         total = total + protocol.summarize(own)
             else:
-                raise CommandError("these are neither reports nor a summary of heavy hitters")
+                raise CommandError("this file holds neither reports nor a summary of heavy hitters")
     return total
 
 
 def print_findings(found: Findings, level: float, top: int | None) -> None:
-    """The strings found, and what is promised about them, on the screen."""
+    """Print the strings found, and what is guaranteed about them."""
     from deniable.cli.terminal import console, rows_table
     from deniable.heavy_hitters.findings import NOTE
 
