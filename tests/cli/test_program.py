@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -120,3 +121,10 @@ def test_completion_is_installed_for_the_shell_in_use(
     assert "_DENIABLE_COMPLETE" in succeed("--show-completion")
     assert run("--install-completion").code == 0
     assert any("_DENIABLE_COMPLETE" in path.read_text() for path in tmp_path.rglob("*deniable*") if path.is_file())
+
+
+def test_the_readme_names_every_command() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    line = next(line for line in readme.splitlines() if line.startswith("| command line |"))
+    named = set(re.findall(r"`([a-z-]+)`", line)) - {"deniable"}
+    assert named == {name for section in commands.SECTIONS.values() for name in section}
