@@ -1,7 +1,7 @@
 """Counts in files, true or noisy: CSV, Parquet, or one number per line; and releases, which record their noise.
 
 A release is written as JSON (layout of Release.to_json), as Parquet (metadata of Release.to_arrow and `columns`), or as
-CSV with counts in columns called `<name>@epsilon=<e> sensitivity=<s>`, and ` simulated` at the end if that is so.
+CSV with counts in columns called `<name>@epsilon=<e> sensitivity=<s>`, and ` simulated` at the end of a simulated one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from deniable.counts.whole import whole_counts
 
 _TAG = re.compile(r"(?P<name>.*)@epsilon=(?P<epsilon>\S+) sensitivity=(?P<sensitivity>\d+)(?P<simulated> simulated)?")
 _SMALL = "^-?[0-9]{1,18}$"  # numbers that certainly fit 64 bits
-_WHOLE = re.compile(r"(-?[0-9]+)(?:\.0*)?")  # "3.0" is how pandas writes whole numbers in a column with gaps
+_WHOLE = re.compile(r"(-?[0-9]+)(?:\.0*)?")  # pandas writes 3 as "3.0" in a column with gaps
 _BARE = "count"  # the column of a file of bare numbers
 _SAYS = b"deniable.release"
 

@@ -22,7 +22,7 @@ from deniable.core.errors import ValueOutsideDomain, shown
 T = TypeVar("T")
 
 _WHOLE = "^-?[0-9]{1,18}$"  # numbers that certainly fit 64 bits
-_WHOLE_AS_FLOAT = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")  # "3.0": so pandas writes whole numbers beside gaps
+_WHOLE_AS_FLOAT = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")  # pandas writes 3 as "3.0" in a column with gaps
 
 
 def index_batches(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Indices]:
