@@ -10,13 +10,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from deniable.core.arrays import Floats, Integers, Mask
+from deniable.core.defaults import LEVEL, RATE, SHOWN
 from deniable.core.domain import Domain, Label
 from deniable.core.errors import MissingExtra
 from deniable.core.validate import strictly_between, whole
-
-LEVEL = 0.95
-SHOWN = 20  # rows in a printed table
-RATE = 0.05  # share of false ones among the values called present
 
 
 class IntervalRule(Protocol):

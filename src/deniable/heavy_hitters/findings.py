@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deniable.core.arrays import Floats
-from deniable.core.estimate import LEVEL, SHOWN
+from deniable.core.defaults import LEVEL, SHOWN
 from deniable.core.validate import strictly_between, whole
 from deniable.heavy_hitters.selection import given_selection
 from deniable.heavy_hitters.strings import CUT

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.core.arrays import Floats, Indices, Mask
-from deniable.core.estimate import RATE
+from deniable.core.defaults import RATE
 from deniable.core.summary import Summary
 from deniable.estimation.cohorts.decoding import CohortCells
 from deniable.estimation.cohorts.design import DENSE, MOST_LOAD

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.defaults import RATE
 from deniable.core.domain.columns import entries, read
 from deniable.core.domain.open import Open
 from deniable.core.errors import (
@@ -30,7 +31,6 @@ from deniable.core.errors import (
     SpecError,
     shown,
 )
-from deniable.core.estimate import RATE
 from deniable.core.guarantee import Guarantee
 from deniable.core.reports import Report, Reports
 from deniable.core.spec import Spec

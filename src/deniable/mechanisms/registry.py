@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from deniable.core.domain import Domain, Label
@@ -42,6 +43,17 @@ def load_class(name: str) -> type[Mechanism]:
     return found
 
 
+def parameters_of(name: str) -> list[str]:
+    """The parameters of a mechanism besides its domain and epsilon, and the options that guide how it chooses them."""
+    newest = _newest(name)
+    options = [each.name for each in signature(newest.choose).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    return list(signature(newest).parameters)[2:] + options
+
+
+def _newest(name: str) -> type[Mechanism]:
+    return max(registered(choice(list_mechanisms(), name=name)), key=lambda cls: cls.version)
+
+
 def mechanism(
     name: str,
     *,
@@ -56,7 +68,7 @@ def mechanism(
     >>> mechanism("grr", labels=["yes", "no"], epsilon=1.0).k
     2
     """
-    newest = max(registered(choice(list_mechanisms(), name=name)), key=lambda cls: cls.version)
+    newest = _newest(name)
     given = {"k": k, "labels": labels, "domain": domain}
     chosen = [argument for argument, value in given.items() if value is not None]
     if len(chosen) != 1:
@@ -66,12 +78,11 @@ def mechanism(
     if isinstance(chosen_domain, Open) and not newest.open_domains:
         hint = f"Open strings are for {', '.join(open_mechanisms())}."
         raise InvalidArgument("domain", f"be closed for {name}", chosen_domain.kind, hint)
-    try:
-        made = newest.choose(chosen_domain, epsilon, **parameters)
-    except TypeError as error:
-        if "unexpected keyword" in str(error):
-            raise InvalidArgument("parameters", f"be known to {name}", sorted(parameters)) from None
-        raise
+    known = parameters_of(name)
+    if unknown := sorted(set(parameters) - set(known)):
+        hint = f"It takes {', '.join(known) or 'no parameters'}."
+        raise InvalidArgument("parameters", f"be known to {name}", unknown, hint)
+    made = newest.choose(chosen_domain, epsilon, **parameters)
     if made.advice():
         warnings.warn(made.advice(), DesignWarning, stacklevel=2)
     return made

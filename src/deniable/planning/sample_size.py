@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+from deniable.core.defaults import LEVEL
 from deniable.core.errors import InvalidArgument
-from deniable.core.estimate import LEVEL
 from deniable.core.summary import MAX_COUNT
 from deniable.core.validate import between, strictly_between
 from deniable.mechanisms.base.mechanism import Mechanism
