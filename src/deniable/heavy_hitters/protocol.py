@@ -11,17 +11,15 @@ epsilon and for few, long steps.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.core.domain.columns import entries, read
 from deniable.core.domain.open import Open
+from deniable.core.envelope import Document, read_json
 from deniable.core.errors import (
     FingerprintMismatch,
     InvalidArgument,
@@ -51,7 +49,7 @@ _MEMBERS = {"alphabet", "deniable", "heavy_hitters", "levels", "max_bytes"}
 
 
 @dataclass(frozen=True, eq=False)
-class HeavyHitters:
+class HeavyHitters(Document):
     """What client and server agree on: a mechanism for each length of beginnings. Made by `HeavyHitters.new`.
 
     Guarantee: the largest ratio of any level; which level a user answers says nothing about their value.
@@ -124,30 +122,10 @@ class HeavyHitters:
             "levels": [level.spec.to_dict() for level in self.levels],
         }
 
-    def to_json(self) -> str:
-        """Canonical JSON: the same bytes in every language."""
-        import rfc8785
-
-        return rfc8785.dumps(self.to_dict()).decode()
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256 of the canonical JSON, in hexadecimal."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, HeavyHitters) and self.fingerprint == other.fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
-
     @staticmethod
     def from_json(text: str | bytes) -> HeavyHitters:
         """Read the document; every level's thresholds are derived again and must agree."""
-        try:
-            document = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise SpecError(f"heavy-hitter spec is not JSON: {error}") from None
+        document = read_json(text, "heavy-hitter spec")
         if not isinstance(document, dict) or document.get("heavy_hitters") != 1:
             raise SpecError(f'a heavy-hitter spec must have the member "heavy_hitters": 1, got {shown(document)}')
         if unknown := sorted(document.keys() ^ _MEMBERS):

@@ -48,11 +48,6 @@ def sequences(values: list[Any], max_bytes: int) -> list[bytes]:
     return [found[value] for value in values]
 
 
-def is_whole(beginning: bytes) -> bool:
-    """Whether the beginning has its last byte."""
-    return beginning[-1] >= CUT
-
-
 def pending(beginning: bytes) -> bytes:
     """The bytes of a last character that is not whole yet."""
     for count in range(1, min(LONGEST_CHARACTER, len(beginning) + 1)):
