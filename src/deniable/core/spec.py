@@ -1,4 +1,4 @@
-"""The one document client and server share: domain, mechanism, parameters, integer thresholds, version.
+"""The document that client and server share: domain, mechanism, parameters, integer thresholds, version.
 
 Written as canonical JSON (RFC 8785); its SHA-256 is the fingerprint that ties reports and summaries
 to it (envelope.py). Rules of evolution:
@@ -28,7 +28,7 @@ _MEMBERS = {"deniable", "domain", "mechanism", "parameters", "thresholds", "vers
 
 @dataclass(frozen=True, eq=False)
 class Spec(Document):
-    """What client and server agree on. Two specs are equal when their fingerprints are.
+    """The agreement of client and server on a question. Two specs are equal when their fingerprints are.
 
     >>> import deniable as dn
     >>> spec = dn.mechanism("grr", labels=["yes", "no"], epsilon=1.0).spec

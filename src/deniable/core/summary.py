@@ -27,7 +27,7 @@ _SIMULATED = 1
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Counts of n reports under one fingerprint. Addition is exact, commutative and associative."""
+    """Counts of n reports under one spec. Addition is exact, commutative and associative."""
 
     counts: Counts
     n: int
