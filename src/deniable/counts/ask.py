@@ -1,7 +1,7 @@
-"""All questions about noisy counts that have an answer without bias in little time: `dn.ask.median(release)`.
+"""All questions about noisy counts that have a fast unbiased answer: `dn.ask.median(release)`.
 
-Each function takes a release (or noisy counts with their epsilon) first, and gives an Answer. `QUESTIONS` lists those
-that need nothing but numbers, with their parameters, for a command line or a page to offer; `question(name)` finds one.
+Each function takes a release (or noisy counts with their epsilon) first and returns an Answer. `QUESTIONS` lists the
+questions whose parameters are plain data, for a command line or a page; `question(name)` looks one up.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class Parameter(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question by name: the function, one line of help, and what it asks for beside the release."""
+    """A question by name: its function, one line of help, and its parameters besides the release."""
 
     name: str
     function: Callable[..., Answer]
     help: str
     parameters: tuple[Parameter, ...] = ()
-    many: bool = False  # an array of answers, not one
-    parties: str = ""  # of many parties together: the "sum" of their answers, the "mean" over all counts, or neither
+    many: bool = False  # the answer is an array
+    parties: str = ""  # how answers of several parties combine: "sum", "mean" over all counts, or not at all
 
 
 _TOTAL = Parameter("total", "whole", "the sum of the true counts, if it is public")
@@ -93,14 +93,14 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "threshold",
         threshold,
-        "how many counts are at least so large",
-        (Parameter("at", "whole", "the least count that is counted (default: 1)"),),
+        "the number of counts at or above a threshold",
+        (Parameter("at", "whole", "the threshold (default: 1)"),),
         parties="sum",
     ),
     Question(
         "profile",
         profile,
-        "how many counts are 0, 1, 2, ...",
+        "the number of counts that are 0, 1, 2, ...",
         (
             Parameter("most", "whole", "the largest count to ask for (default: the largest noisy count, at most 1000)"),
             Parameter("fraction", "flag", "shares of the counts instead of numbers"),
@@ -147,7 +147,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "mean",
         mean,
-        "the mean of values of which there are as many as the counts say",
+        "the mean of given values, weighted by the counts",
         (Parameter("values", "numbers", "the value of each count", required=True),),
     ),
     Question(
@@ -180,13 +180,13 @@ QUESTIONS: tuple[Question, ...] = (
         "degree-polynomial",
         degree_polynomial,
         "the sum over all counts of a polynomial",
-        (Parameter("coefficients", "numbers", "from the constant on", required=True),),
+        (Parameter("coefficients", "numbers", "the coefficients, constant term first", required=True),),
         parties="sum",
     ),
     Question(
         "tree",
         tree,
-        "what a decision tree says of the counts",
+        "the value of a decision tree on the counts",
         (
             Parameter("tree", "json", "the tree, as nested objects", required=True),
             Parameter("columns", "json", "the names of the counts"),
@@ -196,7 +196,7 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 def question(name: str) -> Question:
-    """The question of this name."""
+    """Return the question of this name."""
     for each in QUESTIONS:
         if each.name == name:
             return each
