@@ -370,19 +370,19 @@ GOOD: dict[str, Any] = {"epsilon": 1.0, "alphabet": "ab", "max_bytes": 4}
         ({"max_bytes": 256}, "max_bytes must be a whole number from 1 to 255"),
         ({"alphabet": ""}, "alphabet must not be empty"),
         ({"alphabet": 5}, "alphabet must be a string"),
-        ({"lengths": (3, 2, 5)}, "lengths must grow and end with 5"),
-        ({"lengths": (2, 4)}, "lengths must grow and end with 5"),
+        ({"lengths": (3, 2, 5)}, "lengths must increase and end with 5"),
+        ({"lengths": (2, 4)}, "lengths must increase and end with 5"),
         ({"lengths": (0, 5)}, "lengths must be a whole number from 1"),
         ({"lengths": ()}, "levels must be a whole number from 1 to 64"),
         ({"lengths": 5}, "lengths must be a list"),
         ({"lengths": "35"}, "lengths must be a list"),
-        ({"max_bytes": 255, "alphabet": None}, "max_bytes must be smaller: it takes 127 groups"),
+        ({"max_bytes": 255, "alphabet": None}, "max_bytes must be small enough for 64 groups, got 255. It needs 127"),
         ({"mechanism": "grr", "cohorts": 5}, "mechanism must be one of cms, hcms, orappor, orr"),
         ({"mechanism": "magic"}, "mechanism must be one of"),
         ({"seed": "x"}, "seed must be a whole number"),
         ({"seed": 1.5}, "seed must be a whole number"),
         ({"seed": 2**26}, "seed must be a whole number from 0 to 67108863"),
-        ({"k": 5}, "parameters must leave out the domain"),
+        ({"k": 5}, "parameters must not name a domain"),
         ({"cohorts": 0}, "cohorts must be a whole number from 1"),
         ({"colour": 3}, "parameters must be known to orr"),
         ({"key": "k" * 33}, "key must have at most 32 bytes"),
@@ -405,7 +405,7 @@ def test_wrong_reports_and_summaries_are_refused(hh: dn.HeavyHitters) -> None:
     made = hh.privatize(["a"] * 3)
     with pytest.raises(dn.MalformedReport, match="a level must lie from 0 to 2"):
         hh.summarize(dn.HitterReports(np.full(3, 7, np.uint16), made.reports))
-    with pytest.raises(dn.MalformedReport, match="one level for each"):
+    with pytest.raises(dn.MalformedReport, match="one level per report"):
         dn.HitterReports(np.zeros(2, np.uint16), made.reports)
     with pytest.raises(dn.MalformedReport, match="no column 'level'"):
         dn.HitterReports.from_arrow(made.reports.to_arrow())

@@ -1,4 +1,4 @@
-"""Frequent strings without a list of candidates: users tell beginnings of different lengths, a server extends them."""
+"""Frequent strings without a list of candidates: users report prefixes of different lengths, a server extends them."""
 
 from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 from deniable.heavy_hitters.findings import Findings, FoundString

@@ -1,4 +1,4 @@
-"""What devices send and what a server keeps: reports with their levels, and a summary for each level.
+"""Heavy-hitter reports and summaries: reports with their levels, and one summary per level.
 
 Arrow layout of reports: the columns `level` and `report`, the latter as in reports.py, with the same metadata.
 Bytes of summaries, version 1 (little-endian, in the envelope of envelope.py): magic `DNBLH`, version; the header is the
@@ -29,7 +29,7 @@ _MAX_LEVEL = 2**16 - 1
 
 @dataclass(frozen=True, eq=False)
 class HitterReports:
-    """A batch of reports, each about one level, which is public. `reports` carries the protocol's fingerprint."""
+    """A batch of reports, each with its public level. `reports` carries the protocol's fingerprint."""
 
     levels: Levels
     reports: Reports
@@ -37,7 +37,7 @@ class HitterReports:
     def __post_init__(self) -> None:
         levels = np.asarray(self.levels)
         if levels.dtype.kind not in "iu" or levels.shape != (len(self.reports),):
-            raise MalformedReport(f"there must be one level for each of {len(self.reports)} reports")
+            raise MalformedReport(f"there must be one level per report, for {len(self.reports)} reports")
         if len(levels) and not 0 <= levels.min() <= levels.max() <= _MAX_LEVEL:
             raise MalformedReport(f"a level must lie from 0 to {_MAX_LEVEL}, got {levels.min()} to {levels.max()}")
         view = levels.view()
@@ -53,7 +53,7 @@ class HitterReports:
         return HitterReports(np.concatenate([self.levels, other.levels]), self.reports + other.reports)
 
     def to_arrow(self) -> Any:
-        """The batch as an Arrow table in the stable layout."""
+        """Return the batch as an Arrow table in the stable layout."""
         import pyarrow as pa
 
         table = self.reports.to_arrow()
@@ -62,7 +62,7 @@ class HitterReports:
 
     @staticmethod
     def from_arrow(table: Any) -> HitterReports:
-        """The batch in an Arrow table or record batch; the layout is checked."""
+        """Read a batch from an Arrow table or record batch; the layout is checked."""
         reports = Reports.from_arrow(table)
         if LEVEL_COLUMN not in table.schema.names:
             raise MalformedReport(f"table has no column {LEVEL_COLUMN!r}: these are not reports of a heavy-hitter spec")
