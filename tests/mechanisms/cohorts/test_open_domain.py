@@ -270,7 +270,7 @@ def test_candidates_of_a_closed_domain_are_refused() -> None:
     closed = dn.mechanism("orr", k=5, epsilon=1.0)
     with pytest.raises(dn.InvalidArgument, match="candidates must be left out: this domain lists its values"):
         closed.estimate(dn.simulate(closed, [5] * 5), candidates=["a"])
-    with pytest.raises(dn.InvalidArgument, match="candidates must be left out"):
+    with pytest.raises(dn.InvalidArgument, match="candidates must be omitted"):
         dn.simulate(closed, [5] * 5, candidates=["a"] * 5)
 
 
