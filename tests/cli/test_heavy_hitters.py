@@ -90,7 +90,7 @@ def test_one_string_a_line_comes_from_standard_input(folder: Path, tmp_path: Pat
 WRONG = {
     "new --epsilon 0 -o out.json": "epsilon must be positive",
     "new --epsilon 1 --lengths a,b -o out.json": "--lengths must be whole numbers",
-    "new --epsilon 1 --lengths 3,2 -o out.json": "lengths must grow and end with 13",
+    "new --epsilon 1 --lengths 3,2 -o out.json": "lengths must increase and end with 13",
     "new --epsilon 1 -m grr -o out.json": "mechanism must be one of cms, hcms, orappor, orr",
     "show spec.json": 'spec.json: a heavy-hitter spec must have the member "heavy_hitters"',
     "show nothing.json": "nothing.json: No such file",

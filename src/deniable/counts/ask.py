@@ -1,7 +1,7 @@
-"""All questions about noisy counts that have an answer without bias in little time: `dn.ask.median(release)`.
+"""All questions about noisy counts that have a fast unbiased answer: `dn.ask.median(release)`.
 
-Each function takes a release (or noisy counts with their epsilon) first, and gives an Answer. `QUESTIONS` lists those
-that need nothing but numbers, with their parameters, for a command line or a page to offer; `question(name)` finds one.
+Each function takes a release (or noisy counts with their epsilon) first and returns an Answer. `QUESTIONS` lists the
+questions whose parameters are plain data, for a command line or a page; `question(name)` looks one up.
 """
 
 from __future__ import annotations

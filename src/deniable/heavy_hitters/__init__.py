@@ -1,1 +1,1 @@
-"""Frequent strings without a list of candidates: users tell beginnings of different lengths, a server extends them."""
+"""Frequent strings without a list of candidates: users report prefixes of different lengths, a server extends them."""
