@@ -26,9 +26,10 @@ from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
-from tests.contract import settings
+from tests.contract import cases
 
 ALPHA = 1e-9  # false alarms of each statistical check
+_MOST_BITS = 17  # of all draws of a report together, where every combination of them is tried
 
 
 def coarse(mechanism: Mechanism, bits: int) -> Mechanism:
@@ -92,10 +93,22 @@ def check_reconstruction_rate(m: Mechanism) -> None:
 
 def every_word(m: Mechanism, bits: int) -> np.ndarray:
     """All words of one report, for words of that many bits: one row per report."""
-    if m.name in settings.WORDS:
-        return settings.WORDS[m.name](m, bits)
+    words = cases.of(m.name).words
+    if words is not None:
+        return words(m, bits)
     grid = np.arange(2**bits, dtype=np.uint64) << np.uint64(64 - bits)
     return np.stack(np.meshgrid(*[grid] * m.stride, indexing="ij"), axis=-1).reshape(-1, m.stride)
+
+
+def enumerable_bits(m: Mechanism, limit: int = 22) -> int:
+    """The most bits a word may have when all words of a report are tried."""
+    draws = cases.of(m.name).draws
+    return min(11, limit // m.stride) if draws is None else min(limit, _MOST_BITS) // draws(m)
+
+
+def coarse_bits(m: Mechanism) -> int:
+    """Few bits, but enough for every coin to differ from a fair one."""
+    return max(5, min(8, 22 // m.stride))
 
 
 def check_kernel_makes_the_channel(m: Mechanism, bits: int) -> None:
@@ -147,7 +160,7 @@ def _matches_channel(m: Mechanism, value: object, seen: Counter[Payload], total:
     chances = {payload: m.probability(payload, value) for payload in m.all_payloads()}
     assert total > 0
     assert seen.keys() <= chances.keys()
-    kind = settings.KINDS.get(m.name, lambda _: None)
+    kind = cases.of(m.name).kind
     for each in set(map(kind, chances)):
         # without rejected reports, kinds are no longer as frequent as in the channel; within one, all reports are
         own = {payload: chance for payload, chance in chances.items() if kind(payload) == each}
@@ -303,12 +316,12 @@ def check_batch_equals_one_by_one(m: Mechanism, seed: int) -> None:
 
 def check_rejected_draws_use_the_overflow_stream(m: Mechanism, seed: int) -> None:
     # with few bits many draws are rejected; both paths must still agree
-    check_batch_equals_one_by_one(coarse(m, settings.coarse_bits(m)), seed)
+    check_batch_equals_one_by_one(coarse(m, coarse_bits(m)), seed)
 
 
 def check_overflow_is_indexed_by_report_beyond_the_first_chunk(m: Mechanism, seed: int) -> None:
     # the base hands words to the kernel in chunks; a report's overflow must not restart with each
-    small, keystream, shown = coarse(m, settings.coarse_bits(m)), Keystream.seeded(seed), 400
+    small, keystream, shown = coarse(m, coarse_bits(m)), Keystream.seeded(seed), 400
     n = CHUNK_WORDS // m.stride + shown
     indices = np.random.default_rng(seed).integers(0, m.k, n)
     batch = small.payloads(indices, keystream)
@@ -346,7 +359,7 @@ def check_one_value_changes_one_report(m: Mechanism, seed: int) -> None:
 
 
 def check_encoding_round_trips(m: Mechanism, overhead: int = 0) -> None:
-    bits = m.report_bits + settings.PUBLIC_BITS.get(m.name, lambda _: 0)(m)
+    bits = m.report_bits + cases.of(m.name).public_bits(m)
     seen = set()
     for payload in m.all_payloads():
         data = m.encode(dn.Report(payload, m.fingerprint))

@@ -27,7 +27,7 @@ import deniable as dn
 from deniable.mechanisms.base.mechanism import Mechanism, PureMechanism
 from deniable.randomness.keystream import Keystream
 from tests import ROOT
-from tests.contract import settings
+from tests.contract import cases
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -141,7 +141,7 @@ def test_the_numbers_of_mechanisms_are_computed() -> None:
     assert {row[0].strip("`") for row in found} == set(dn.list_mechanisms())
     n = 1_000_000
     for row in found:
-        m = settings.sized(row[0].strip("`"), int(row[1]), epsilon=1.0)
+        m = cases.of(row[0].strip("`")).sized(int(row[1]), epsilon=1.0)
         error = n * m.variance(0.0, n) ** 0.5
         pure = [f"{float(m.channel.p):.5f}", f"{float(m.channel.q):.5f}"] if isinstance(m, PureMechanism) else ["", ""]
         assert row[2:] == [*pure, f"{error:,.0f}", str(m.report_bits), f"{float(m.reconstruction_rate()):.4f}"]

@@ -18,10 +18,37 @@ from deniable.mechanisms.cohorts import base as cohorts
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract import faults
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import FOUR, OPEN, STRINGS, Vector
 from tests.naive import cohorts as naive
 
 SEED = 5
 DESIGNS = [(6, 7, 2, 2), (5, 4, 3, 0), (7, 8, 3, 0), (12, 16, 5, 0), (20, 12, 4, 0)]  # k, cohorts, buckets, seed
+
+MORE_STRINGS = [*STRINGS[:7], "e\u0301", "\u00e9", *STRINGS[7:]]
+CASE = Case(
+    "orr",
+    small=[
+        {"k": 3, "epsilon": 0.5, "cohorts": 1, "buckets": 3},
+        {"k": 2, "epsilon": 3.0, "cohorts": 3, "buckets": 2},
+        {"k": 6, "epsilon": 2.0, "cohorts": 7, "buckets": 2, "seed": 2},
+        {"k": 5, "epsilon": 1.0, "cohorts": 4, "buckets": 3},
+        {"k": 7, "epsilon": 1.0, "cohorts": 8, "buckets": 3},
+    ],
+    few=lambda _: {"cohorts": 16},
+    refused=Refused(0, 3),
+    vectors={
+        "labels": Vector({"labels": FOUR, "epsilon": 1.5, "cohorts": 6, "buckets": 3}),
+        "integers": Vector(
+            {"k": 100, "epsilon": 3.0, "cohorts": 16, "buckets": 11, "seed": 2**32 - 1},
+            [0, 1, 2, 7, 49, 50, 98, 99] * 3,
+        ),
+        "open": Vector(
+            {"domain": OPEN, "epsilon": 2.0, "cohorts": 8, "buckets": 5, "candidates": 8, "seed": 3},
+            (MORE_STRINGS * 2)[:22],
+        ),
+    },
+)
 
 
 def hashed(k: int, cohorts: int, buckets: int, seed: int = 0, epsilon: float = 1.5) -> dn.HashedResponse:

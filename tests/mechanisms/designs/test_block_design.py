@@ -18,11 +18,43 @@ from deniable.kernels.designs import choose_block
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract import faults
-from tests.mechanisms.designs.examples import FANO, UNEVEN, complete_design, projective_plane
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import WEEK, Vector
+from tests.mechanisms.designs.examples import FANO, UNEVEN, Blocks, complete_design, projective_plane
 from tests.naive.designs import choose_block as plain_choose_block
 
 SEED = 11
 words = st.integers(0, 2**64 - 1)
+
+PLANES = {7: 2, 13: 3, 381: 19}  # points of a projective plane, and its order
+
+
+def blocks_for(k: int) -> Blocks:
+    """A projective plane or single values; a domain too large for a design is refused whatever its blocks."""
+    if k in PLANES:
+        return projective_plane(PLANES[k])
+    return complete_design(k, 1) if k <= 1000 else [[0]]
+
+
+CASE = Case(
+    "design",
+    small=[
+        {"k": 3, "epsilon": 1.0, "blocks": [[0], [1], [2]]},
+        {"k": 4, "epsilon": 0.5, "blocks": complete_design(4, 2)},
+        {"k": 3, "epsilon": 3.0, "blocks": UNEVEN},
+        {"k": 7, "epsilon": 1.0, "blocks": FANO},
+        {"k": 13, "epsilon": 1.0, "blocks": projective_plane(3)},
+    ],
+    large={"k": 381, "epsilon": 3.0},
+    sizes=[7, 13],
+    needed=lambda k: {"blocks": blocks_for(k)},
+    few=lambda k: {"blocks": complete_design(k, -(-k // 3))},
+    refused=Refused(0, 22),  # over 2^22 values times blocks
+    vectors={
+        "fano": Vector({"labels": WEEK, "epsilon": 1.0, "blocks": FANO}),
+        "pairs": Vector({"k": 5, "epsilon": 0.5, "blocks": complete_design(5, 2)}),
+    },
+)
 
 
 def fano(epsilon: float = 1.0) -> dn.BlockDesign:

@@ -16,10 +16,33 @@ from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.designs.cyclotomy import Cyclotomy, is_prime, primitive_root
 from tests.contract import checks as contract
 from tests.contract import faults
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import Vector, integers, numbered
 
 SEED = 2718
 PRIMES = [number for number in range(3, 200) if all(number % d for d in range(2, number))]
 PART = Cyclotomy(modulus=31, classes=6, chosen=(0, 2), zero=True, cohorts=(0, 1), root=3)
+
+# Two of the three cohorts modulo 7: a family that is not balanced.
+PART_OF_A_FAMILY = {"modulus": 7, "classes": 3, "chosen": [0], "zero": False, "cohorts": [0, 1], "root": 3}
+LABELS = numbered(11)
+CASE = Case(
+    "csr",
+    small=[
+        {"k": 7, "epsilon": 0.5},
+        {"k": 6, "epsilon": 1.0},
+        {"k": 6, "epsilon": 2.0},
+        {"k": 7, "epsilon": 1.0, "sets": PART_OF_A_FAMILY},
+        {"k": 8, "epsilon": 1.0, "padding": False},
+        {"k": 7, "epsilon": 1.0},
+        {"k": 11, "epsilon": 0.5},
+    ],
+    refused=Refused(8, 12),
+    vectors={
+        "labels": Vector({"labels": LABELS, "epsilon": 1.5}, [LABELS[0], LABELS[16], LABELS[32]] * 7),
+        "part": Vector({"domain": integers(60), "epsilon": 2.0, "max_bits": 8}, [-3, 0, 5, 60, 2000, None]),
+    },
+)
 
 
 def families(modulus: int) -> list[Cyclotomy]:
@@ -107,10 +130,10 @@ def some_counts(m: dn.CyclotomicSubsetResponse) -> np.ndarray:
     return np.random.default_rng(SEED).integers(0, 50, m.symbols)
 
 
-CASES = [response(30, 1.0), response(31, 2.0), response(25, 1.0, PART), response(31, 3.0, PART)]
+RESPONSES = [response(30, 1.0), response(31, 2.0), response(25, 1.0, PART), response(31, 3.0, PART)]
 
 
-@pytest.mark.parametrize("m", CASES, ids=str)
+@pytest.mark.parametrize("m", RESPONSES, ids=str)
 def test_decoding_is_the_dense_pseudo_inverse(m: dn.CyclotomicSubsetResponse) -> None:
     # on all of Z_K; every cohort is equally likely, so the weights of the normal equations are equal
     counts = some_counts(m)
@@ -119,7 +142,7 @@ def test_decoding_is_the_dense_pseudo_inverse(m: dn.CyclotomicSubsetResponse) ->
     np.testing.assert_allclose(found, dense[: m.k], atol=1e-10)
 
 
-@pytest.mark.parametrize("m", CASES, ids=str)
+@pytest.mark.parametrize("m", RESPONSES, ids=str)
 def test_the_operator_is_the_matrix(m: dn.CyclotomicSubsetResponse) -> None:
     contract.check_operator_is(m.operator(), matrix(m)[: m.k], SEED)
 

@@ -18,6 +18,8 @@ from deniable.mechanisms.designs import singer
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract import faults
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import SIX, Vector
 
 SEED = 5
 # (k, q, t, h): full and partly filled blocks, lines and planes, a prime power, an empty block, one block alone
@@ -25,6 +27,24 @@ GEOMETRIES = [
     *((6, 2, 2, 2), (5, 2, 2, 2), (14, 2, 3, 2), (11, 2, 3, 2), (26, 3, 3, 2), (23, 3, 3, 3), (40, 4, 3, 2)),
     *((30, 2, 4, 3), (17, 2, 4, 3), (12, 5, 2, 2), (3, 2, 3, 5), (4, 2, 5, 3), (7, 2, 3, 1), (62, 5, 3, 2)),
 ]
+
+CASE = Case(
+    "hpgr",
+    small=[
+        {"k": 5, "epsilon": 0.5, "q": 2, "t": 2, "h": 2},
+        {"k": 4, "epsilon": 3.0, "q": 2, "t": 2, "h": 3},
+        {"k": 6, "epsilon": 2.0, "q": 2, "t": 3, "h": 2},
+        {"k": 9, "epsilon": 1.0, "q": 2, "t": 3, "h": 2},
+        {"k": 6, "epsilon": 1.0, "q": 2, "t": 2, "h": 2},
+    ],
+    refused=Refused(25, 41),  # geometries of weak privacy cost too much
+    vectors={
+        "labels": Vector({"labels": SIX, "epsilon": 1.5, "q": 2, "t": 3, "h": 2}),
+        "prime-power": Vector(
+            {"k": 100, "epsilon": 2.0, "q": 4, "t": 4, "h": 3}, [37 * place % 100 for place in range(24)]
+        ),
+    },
+)
 
 
 def hybrid(k: int, q: int, t: int, h: int, epsilon: float = 1.5) -> dn.HybridProjectiveGeometryResponse:

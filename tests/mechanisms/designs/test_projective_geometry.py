@@ -17,10 +17,29 @@ from deniable.mechanisms.designs import geometries, singer
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract import faults
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import SIX, Vector
 
 SEED = 5
 PRIME_POWERS = [q for q in range(2, 400) if singer.prime_power(q)]
 GEOMETRIES = [(q, t) for t in range(2, 10) for q in PRIME_POWERS if singer.points(q, t) <= 400]
+
+CASE = Case(
+    "pgr",
+    small=[
+        {"k": 7, "epsilon": 0.5},
+        {"k": 6, "epsilon": 1.0, "q": 2, "t": 3},
+        {"k": 5, "epsilon": 2.0, "q": 2, "t": 3},
+        {"k": 5, "epsilon": 3.0},
+        {"k": 6, "epsilon": 0.5},
+        {"k": 7, "epsilon": 1.0, "q": 2, "t": 3},
+    ],
+    refused=Refused(5, 8),
+    vectors={
+        "labels": Vector({"labels": SIX, "epsilon": 1.5, "q": 2, "t": 3}),
+        "prime-power": Vector({"k": 80, "epsilon": 2.0, "q": 9, "t": 3}, [0, 1, 2, 40, 79, 79, 0, 5, 77, 13]),
+    },
+)
 
 
 def difference_set(q: int, t: int) -> np.ndarray:

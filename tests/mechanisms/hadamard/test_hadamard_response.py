@@ -15,11 +15,29 @@ from deniable.mechanisms.hadamard.blocks import Agreement
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract import faults
+from tests.contract.cases import Case
+from tests.contract.vectors import TEN, Vector, integers
 from tests.naive import hadamard as naive_hadamard
 
 SEED = 5
 # (k, B): one block full, nearly empty and in between; several; a block with one value, two or none; one value each
 SHAPES = [(2, 1), (3, 1), (7, 1), (8, 1), (15, 1), (5, 2), (6, 2), (14, 2), (15, 4), (12, 4), (9, 8), (5, 8), (3, 4)]
+
+CASE = Case(
+    "hr",
+    small=[
+        {"k": 2, "epsilon": 0.5},
+        {"k": 3, "epsilon": 3.0, "blocks": 4},
+        {"k": 5, "epsilon": 2.0, "blocks": 2},
+        {"k": 7, "epsilon": 3.0},
+        {"k": 6, "epsilon": 1.0, "blocks": 2},
+        {"k": 7, "epsilon": 1.0},
+    ],
+    vectors={
+        "labels": Vector({"labels": TEN, "epsilon": 1.0}),
+        "blocks": Vector({"domain": integers(1000), "epsilon": 3.0}, [-3, 0, 5, 1000, 2000, None] * 3),
+    },
+)
 
 
 def response(k: int, blocks: int | None = None, epsilon: float = 1.5) -> dn.HadamardResponse:

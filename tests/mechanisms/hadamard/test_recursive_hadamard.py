@@ -15,6 +15,8 @@ from deniable.mechanisms.hadamard.blocks import Agreement
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract import faults
+from tests.contract.cases import Case
+from tests.contract.vectors import TEN, Vector, integers
 from tests.naive.hadamard import sign
 
 SEED = 7
@@ -35,6 +37,23 @@ SHAPES = [
     (9, 4),
     (20, 3),
 ]
+
+CASE = Case(
+    "rhr",
+    small=[
+        {"k": 2, "epsilon": 0.5},
+        {"k": 3, "epsilon": 1.0},
+        {"k": 5, "epsilon": 2.0, "bits": 3},
+        {"k": 7, "epsilon": 3.0},
+        {"k": 6, "epsilon": 1.0, "bits": 2},
+        {"k": 8, "epsilon": 1.0},
+    ],
+    public_bits=lambda m: (m.publics - 1).bit_length(),
+    vectors={
+        "labels": Vector({"labels": TEN, "epsilon": 1.0}),
+        "bits": Vector({"domain": integers(1000), "epsilon": 3.0, "bits": 4}, [-3, 0, 5, 1000, 2000, None] * 3),
+    },
+)
 
 
 def response(k: int, bits: int | None = None, epsilon: float = 1.5) -> dn.RecursiveHadamardResponse:

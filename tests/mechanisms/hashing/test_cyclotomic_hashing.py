@@ -16,6 +16,8 @@ from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.designs.cyclotomy import class_table, primitive_root
 from tests.contract import checks as contract
 from tests.contract import faults
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import Vector, integers, numbered
 
 SEED = 3141
 PAIRS = [
@@ -24,6 +26,24 @@ PAIRS = [
     for classes in range(2, modulus)
     if (modulus - 1) % classes == 0
 ]
+
+LABELS = numbered(11)
+CASE = Case(
+    "clh",
+    small=[
+        {"k": 7, "epsilon": 0.5},
+        {"k": 5, "epsilon": 1.0},
+        {"k": 6, "epsilon": 2.0, "modulus": 7, "classes": 2},
+        {"k": 7, "epsilon": 1.0},
+        {"k": 11, "epsilon": 1.0},
+    ],
+    refused=Refused(41, 54),  # few moduli suit it
+    public_bits=lambda m: (m.publics - 1).bit_length(),
+    vectors={
+        "labels": Vector({"labels": LABELS, "epsilon": 1.5}, [LABELS[0], LABELS[16], LABELS[32]] * 7),
+        "integers": Vector({"domain": integers(60), "epsilon": 2.0}, [-3, 0, 5, 60, 2000, None]),
+    },
+)
 
 
 def hashing(k: int, epsilon: float, modulus: int | None = None, classes: int | None = None) -> Any:

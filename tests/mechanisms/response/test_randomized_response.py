@@ -16,9 +16,19 @@ from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 from tests.contract import checks as contract
 from tests.contract import faults
+from tests.contract.cases import Case
+from tests.contract.vectors import FOUR, Vector, integers
 from tests.naive import response as naive
 
 SEED = 5
+
+CASE = Case(
+    "grr",
+    vectors={
+        "labels": Vector({"labels": FOUR, "epsilon": 1.5}),
+        "integers": Vector({"domain": integers(1000), "epsilon": 0.1}, [-3, 0, 5, 1000, 2000, None]),
+    },
+)
 
 
 class _Fault(dn.RandomizedResponse):

@@ -23,11 +23,33 @@ from deniable.mechanisms.subsets.subset_selection import bitmap, choose_subset
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract import faults
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import WEEK, Vector
 from tests.naive import residues as naive_residues
 
 SEED = 3
 words = st.integers(0, 2**64 - 1)
 tuples = st.sampled_from([(2, 3), (3, 4, 5), (7,), (5, 7, 8), (2, 9, 11, 13)])
+
+CASE = Case(
+    "mss",
+    small=[
+        {"k": 3, "epsilon": 1.0},
+        {"k": 5, "epsilon": 1.0, "moduli": [3, 4]},
+        {"k": 7, "epsilon": 2.0, "moduli": [4, 5], "sizes": [2, 1]},
+        {"k": 5, "epsilon": 1.0, "moduli": [3, 4], "sizes": [1, 2]},
+        {"k": 6, "epsilon": 1.0, "moduli": [2, 3, 5]},
+    ],
+    refused=Refused(0, 11),  # 2^24 values
+    summary_keeps_all=False,
+    kind=lambda payload: payload[0],
+    vectors={
+        "labels": Vector({"labels": WEEK, "epsilon": 1.0, "moduli": [4, 5]}, as_strings=False),
+        "primes": Vector(
+            {"k": 100, "epsilon": 0.5, "moduli": [31, 37, 41, 67]}, [0, 1, 50, 98, 99] * 3, as_strings=False
+        ),
+    },
+)
 
 
 def small(k: int = 5, epsilon: float = 1.0) -> dn.ModularSubsetSelection:
