@@ -13,7 +13,7 @@ from tests.contract import checks as contract
 
 pytestmark = pytest.mark.soak
 
-# these simulate any number of users at once; the others make every report, or take longer for each value
+# whose summaries take so little time that 20,000 of them can be drawn
 CHEAP = ("grr", "oue", "sue", "the")
 
 
