@@ -1,6 +1,6 @@
 """What a mechanism promises of the answers it gives: likelihood, support, tails, and the truth by every method.
 
-Like contract.py these are checks that take a mechanism and fail with AssertionError; all of them enumerate every report
+Like those in checks they take a mechanism and fail with AssertionError; all of them enumerate every report
 there is, so that none has false alarms.
 """
 
