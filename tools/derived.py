@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import deniable
@@ -60,13 +60,13 @@ def replaced(text: str, name: str, content: str) -> str:
     raise LookupError(f"there is no comment 'derived: {name}'")
 
 
-def main() -> int:
-    """Write every file; return 0."""
-    for path in (*FILES, *PARTS):
+def main(arguments: Sequence[str] = ()) -> int:
+    """Write the files that are named, or all; return 0."""
+    for path in arguments or (*FILES, *PARTS):
         (ROOT / path).write_text(text_of(path))
         sys.stdout.write(f"{path}\n")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -17,9 +17,14 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 EXECUTED = [ROOT / "README.md", *PAGES]
 ALL = [*EXECUTED, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
-LANGUAGES = {"python", "pycon", "console", "text"}
+LANGUAGES = {"python", "pycon", "console", "text", "markdown"}
 
-FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"""^(?P<indent>\ *)(?P<ticks>`{3,})(?P<language>\w*)(?:\ title="(?P<title>[^"\n]+)")?\n
+        (?P<body>.*?)
+        ^(?P=indent)(?P=ticks)$""",
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
 
 
 def name_of(path: Path) -> str:
@@ -27,17 +32,23 @@ def name_of(path: Path) -> str:
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, its text, and the line it starts at."""
+    """A fenced block: its language, its text, the line it starts at, and the file that it shows if it has a title."""
 
     language: str
     text: str
     line: int
+    title: str
 
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text()
     return [
-        Block(match["language"], textwrap.dedent(match["body"]), text.count("\n", 0, match.start("body")))
+        Block(
+            match["language"],
+            textwrap.dedent(match["body"]),
+            text.count("\n", 0, match.start("body")),
+            match["title"] or "",
+        )
         for match in FENCE.finditer(text)
     ]
 

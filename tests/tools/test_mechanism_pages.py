@@ -80,4 +80,4 @@ def test_the_other_mechanisms_make_every_report(name: str, monkeypatch: pytest.M
     m = cases.of(name).large_one()
     monkeypatch.setattr(type(m), "randomize", refuse)
     with pytest.raises(AssertionError, match="a report is made"):
-        dn.simulate(m, [3] * m.k)
+        dn.simulate(m, [10_000 // m.k] * m.k)
