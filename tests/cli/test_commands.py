@@ -14,7 +14,7 @@ import deniable as dn
 from deniable.cli.io.keystreams import keystreams
 from deniable.randomness.keystream import Keystream
 from tests.cli.command import run, succeed
-from tests.contract import settings
+from tests.contract import cases
 
 LABELS = ["never", "once", "often, or more"]
 
@@ -151,7 +151,7 @@ def test_two_halves_of_a_report_file_add_up_to_the_whole(spec: Path, table: Path
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_reports_of_every_mechanism_survive_csv_and_parquet(name: str, tmp_path: Path) -> None:
-    m = settings.one_of(name)
+    m = cases.of(name).one()
     spec = tmp_path / "spec.json"
     spec.write_text(m.spec.to_json())
     (tmp_path / "values.csv").write_text("\n".join(["value", *(str(user % m.k) for user in range(200))]))

@@ -1,6 +1,6 @@
 """What a mechanism promises of the answers it gives: likelihood, support, tails, and the truth by every method.
 
-Like contract.py these are checks that take a mechanism and fail with AssertionError; all of them enumerate every report
+Like those in checks they take a mechanism and fail with AssertionError; all of them enumerate every report
 there is, so that none has false alarms.
 """
 
@@ -16,8 +16,8 @@ from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.hadamard.blocks import HadamardMechanism
 from deniable.mechanisms.layouts.layout import Payload
+from tests.contract import cases
 from tests.contract import checks as contract
-from tests.contract import settings
 
 _MANY = 10**12  # users, so many that every report is as frequent as it is likely
 _BY_ASSUMED_HASHES = "sketch"  # the published estimate: right on average over hash functions, not for those there are
@@ -27,7 +27,7 @@ Columns = dict[Payload, list[Fraction]]  # of each report, its probability under
 
 def check_likelihood(m: Mechanism, seed: int) -> None:
     """That of a summary, or of the reports themselves where a summary keeps less than they do."""
-    if m.name not in settings.KEEP_LESS:
+    if cases.of(m.name).summary_keeps_all:
         contract.check_operator_is_the_channel(m, seed)
         check_evidence_is_the_likelihood(m)
         return

@@ -22,7 +22,7 @@ from deniable.estimation.methods.shared import UNBIASED, shared_methods
 from deniable.estimation.methods.simplex import nearest_distribution, projected
 from deniable.mechanisms.base.server import KEPT
 from tests import ROOT
-from tests.contract import settings as small
+from tests.contract import cases as contract_cases
 from tests.naive import response as naive
 
 DISTRIBUTIONS = {"mle", "ibu", "mixture-reduction", "gls", "projected", "mle-apx", "normalized", "norm-cut", "power-ns"}
@@ -299,7 +299,7 @@ def test_a_mechanism_need_not_list_the_shared_methods() -> None:
 @pytest.mark.parametrize("n", [1, 300])
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_every_mechanism_offers_them_and_they_give_numbers(name: str, n: int, seed: int) -> None:
-    m = small.one_of(name)
+    m = contract_cases.of(name).one()
     assert {"projected", "normalized", "norm", "norm-cut", "power", "power-ns", "base-pos", "base-cut"} < set(m.methods)
     assert ("mle" in m.methods) >= (m.operator() is not None)
     labels = m.domain.all_labels()

@@ -25,7 +25,7 @@ def exact_law(m: dn.SubsetSelection, values: list[int]) -> dict[tuple[int, ...],
     law: Counter[tuple[int, ...]] = Counter()
     for chosen in itertools.product(list(m.layout.all()), repeat=len(values)):
         chance = math.prod(float(m.probability(y, x)) for y, x in zip(chosen, values, strict=True))
-        law[tuple(sum(m.marks(y, v) for y in chosen) for v in range(m.k))] += chance
+        law[tuple(sum(m.supports(y, v) for y in chosen) for v in range(m.k))] += chance
     return law
 
 

@@ -22,9 +22,9 @@ def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: It
     For a closed domain `counts` has one count per value, in order; for an open domain one count per string in
     `candidates`.
 
-    Many mechanisms draw the summary at a cost that does not grow with the number of users; probabilities are then
-    rounded to 53 bits, the precision of NumPy's samplers. The other mechanisms make every report. The summary is marked
-    simulated.
+    Where a mechanism draws its counts at once (see its `simulated_counts`) the cost does not grow with the number of
+    users, and probabilities are rounded to 53 bits, the precision of NumPy's samplers; the others make every report.
+    The summary is marked simulated.
 
     >>> import deniable as dn
     >>> dn.simulate(dn.mechanism("grr", k=3, epsilon=1.0), [500, 300, 200]).n

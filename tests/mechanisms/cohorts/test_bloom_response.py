@@ -13,8 +13,59 @@ import deniable as dn
 from deniable.mechanisms.cohorts import base as cohorts
 from deniable.mechanisms.cohorts import flipped_filters
 from tests.contract import checks as contract
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import FOUR, STRINGS, Vector
+from tests.contract.vectors import OPEN as PAGES
+from tests.mechanisms.cohorts.words import draws, filter_words
 
 OPEN = dn.Domain.open()
+
+CASES = [
+    Case(
+        "orappor",
+        small=[
+            {"k": 3, "epsilon": 3.0},
+            {"k": 5, "epsilon": 3.0, "cohorts": 3, "buckets": 3, "hashes": 2},
+            {"k": 4, "epsilon": 5.0, "cohorts": 2, "buckets": 4, "hashes": 2},
+            {"k": 5, "epsilon": 2.0, "cohorts": 4, "buckets": 3},
+            {"k": 2, "epsilon": 1.0, "cohorts": 3, "buckets": 2},
+        ],
+        few=lambda _: {"cohorts": 3},
+        largest=8,
+        refused=Refused(0, 4),
+        summary_keeps_all=False,
+        words=filter_words,
+        draws=draws,
+        vectors={
+            "labels": Vector({"labels": FOUR, "epsilon": 3.0, "cohorts": 5, "buckets": 3}, FOUR * 3),
+            "open": Vector(
+                {"domain": PAGES, "epsilon": 4.0, "cohorts": 6, "buckets": 70, "hashes": 2, "candidates": 8, "seed": 3},
+                STRINGS * 2,
+            ),
+        },
+    ),
+    Case(
+        "cms",
+        small=[
+            {"k": 3, "epsilon": 1.0, "cohorts": 5, "buckets": 2},
+            {"k": 2, "epsilon": 3.0, "cohorts": 3, "buckets": 3},
+            {"k": 5, "epsilon": 2.0, "cohorts": 4, "buckets": 3},
+            {"k": 4, "epsilon": 3.0, "cohorts": 2, "buckets": 4, "seed": 1},
+        ],
+        few=lambda _: {"cohorts": 4, "buckets": 4},
+        largest=8,
+        refused=Refused(11, 15),  # hashes that collide; 2^24 values; coins of 32 bits
+        summary_keeps_all=False,
+        words=filter_words,
+        draws=draws,
+        vectors={
+            "labels": Vector({"labels": FOUR, "epsilon": 2.0, "cohorts": 5, "buckets": 6}, FOUR * 3),
+            "open": Vector(
+                {"domain": PAGES, "epsilon": 2.0, "cohorts": 7, "buckets": 64, "candidates": 8, "seed": 3}, STRINGS * 2
+            ),
+        },
+    ),
+]
 
 
 @pytest.mark.parametrize("name", ["orappor", "cms"])

@@ -9,9 +9,31 @@ import pytest
 
 import deniable as dn
 from tests.contract import checks as contract
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import FOUR, STRINGS, Vector
+from tests.contract.vectors import OPEN as PAGES
 from tests.naive import hadamard as naive
 
 OPEN = dn.Domain.open()
+
+CASE = Case(
+    "hcms",
+    small=[
+        {"k": 3, "epsilon": 0.5, "cohorts": 5, "buckets": 2},
+        {"k": 2, "epsilon": 3.0, "cohorts": 1, "buckets": 4, "seed": 1},
+        {"k": 4, "epsilon": 2.0, "cohorts": 2, "buckets": 8},
+        {"k": 5, "epsilon": 1.0, "cohorts": 3, "buckets": 4},
+        {"k": 7, "epsilon": 1.0, "cohorts": 5, "buckets": 4},
+    ],
+    few=lambda _: {"cohorts": 4, "buckets": 8},
+    refused=Refused(11, 14),
+    vectors={
+        "labels": Vector({"labels": FOUR, "epsilon": 1.5, "cohorts": 5, "buckets": 8}, FOUR * 3),
+        "open": Vector(
+            {"domain": PAGES, "epsilon": 2.0, "cohorts": 7, "buckets": 32, "candidates": 8, "seed": 3}, STRINGS * 2
+        ),
+    },
+)
 
 
 def sketch(k: int = 5, cohorts: int = 3, buckets: int = 8, epsilon: float = 1.5) -> dn.HadamardSketch:

@@ -54,7 +54,7 @@ def test_all_words_give_the_channel_by_kernel_and_plain_path(value: str) -> None
     again = set(small.randomize(np.full(len(words), index, np.int64), words.reshape(-1), out).tolist())
     accepted = np.delete(out, list(again))
     assert 0 < len(accepted) < len(words)
-    contract._matches_channel(small, value, contract.tally(accepted), len(accepted))
+    contract.matches_channel(small, value, contract.tally(accepted), len(accepted))
     for place, row in enumerate(words.tolist()):
         found = small.randomize_one(index, Choices(row, itertools.repeat(2**64 - 1)))
         assert place in again or found == out[place], "both paths must agree wherever no draw is rejected"

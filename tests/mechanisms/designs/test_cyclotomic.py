@@ -4,23 +4,43 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, replace
-from fractions import Fraction
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.designs.cyclotomy import Cyclotomy
 from deniable.mechanisms.numbers import is_prime, primitive_root
 from tests.contract import checks as contract
-from tests.contract import faults
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import Vector, integers, numbered
 
 SEED = 2718
 PRIMES = [number for number in range(3, 200) if all(number % d for d in range(2, number))]
 PART = Cyclotomy(modulus=31, classes=6, chosen=(0, 2), zero=True, cohorts=(0, 1), root=3)
+
+# Two of the three cohorts modulo 7: a family that is not balanced.
+PART_OF_A_FAMILY = {"modulus": 7, "classes": 3, "chosen": [0], "zero": False, "cohorts": [0, 1], "root": 3}
+LABELS = numbered(11)
+CASE = Case(
+    "csr",
+    small=[
+        {"k": 7, "epsilon": 0.5},
+        {"k": 6, "epsilon": 1.0},
+        {"k": 6, "epsilon": 2.0},
+        {"k": 7, "epsilon": 1.0, "sets": PART_OF_A_FAMILY},
+        {"k": 8, "epsilon": 1.0, "padding": False},
+        {"k": 7, "epsilon": 1.0},
+        {"k": 11, "epsilon": 0.5},
+    ],
+    refused=Refused(8, 12),
+    vectors={
+        "labels": Vector({"labels": LABELS, "epsilon": 1.5}, [LABELS[0], LABELS[16], LABELS[32]] * 7),
+        "part": Vector({"domain": integers(60), "epsilon": 2.0, "max_bits": 8}, [-3, 0, 5, 60, 2000, None]),
+    },
+)
 
 
 def families(modulus: int) -> list[Cyclotomy]:
@@ -108,10 +128,10 @@ def some_counts(m: dn.CyclotomicSubsetResponse) -> np.ndarray:
     return np.random.default_rng(SEED).integers(0, 50, m.symbols)
 
 
-CASES = [response(30, 1.0), response(31, 2.0), response(25, 1.0, PART), response(31, 3.0, PART)]
+RESPONSES = [response(30, 1.0), response(31, 2.0), response(25, 1.0, PART), response(31, 3.0, PART)]
 
 
-@pytest.mark.parametrize("m", CASES, ids=str)
+@pytest.mark.parametrize("m", RESPONSES, ids=str)
 def test_decoding_is_the_dense_pseudo_inverse(m: dn.CyclotomicSubsetResponse) -> None:
     # on all of Z_K; every cohort is equally likely, so the weights of the normal equations are equal
     counts = some_counts(m)
@@ -120,7 +140,7 @@ def test_decoding_is_the_dense_pseudo_inverse(m: dn.CyclotomicSubsetResponse) ->
     np.testing.assert_allclose(found, dense[: m.k], atol=1e-10)
 
 
-@pytest.mark.parametrize("m", CASES, ids=str)
+@pytest.mark.parametrize("m", RESPONSES, ids=str)
 def test_the_operator_is_the_matrix(m: dn.CyclotomicSubsetResponse) -> None:
     contract.check_operator_is(m.operator(), matrix(m)[: m.k], SEED)
 
@@ -234,77 +254,3 @@ def test_sets_that_are_not_what_they_must_be_are_refused(sets: dict[str, Any]) -
 def test_good_sets_from_a_spec_are_taken() -> None:
     m = dn.mechanism("csr", k=25, epsilon=1.0, sets=json.loads(json.dumps(GOOD)))
     assert m == response(25, 1.0, PART)
-
-
-# Planted faults ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Fault(dn.CyclotomicSubsetResponse):
-    name = "csr"
-
-
-@dataclass(frozen=True)
-class OneSetForAllCohorts(_Fault):
-    """The client forgets the cohort's multiplier."""
-
-    def randomize_one(self, index: int, choices: Any) -> int:
-        t, (cohorts, inside, outside) = self.thresholds, self._bounds
-        truthful = choices.coin(t["truth"])
-        cohort = choices.below(cohorts, t["rejection_cohort"])
-        places = choices.below(inside, t["rejection_inside"]), inside + choices.below(outside, t["rejection_outside"])
-        return cohort * self.sets.modulus + (index + self.sets.element(places[not truthful])) % self.sets.modulus
-
-
-@dataclass(frozen=True)
-class PartTakenForWhole(_Fault):
-    """Uses the estimator of a balanced family for a part of one."""
-
-    @property
-    def channel(self) -> Any:
-        w = self.sets.set_size
-        overlap = Fraction(w * (w - 1), self.sets.modulus - 1)
-        return self.two_level.pure(self.cohorts * w, self.cohorts * overlap)
-
-
-@dataclass(frozen=True)
-class MirroredDecoder(_Fault):
-    """Looks for x - y instead of y - x in the set."""
-
-    def support_counts(self, summary: Any) -> Any:
-        rows = summary.counts.reshape(-1, self.sets.modulus)
-        return self.family.support(np.roll(rows[:, ::-1], 1, axis=1).reshape(-1))[
-            (-np.arange(self.k)) % self.sets.modulus
-        ]
-
-
-def ideal(m: dn.CyclotomicSubsetResponse) -> PureChannel:
-    e, w, overlap = math.exp(m.epsilon), m.sets.set_size, m.sets.set_size * (m.sets.set_size - 1) / (m.sets.modulus - 1)
-    total = w * e + m.sets.modulus - w
-    return PureChannel(Fraction(w * e / total), Fraction((overlap * e + w - overlap) / total))
-
-
-ThresholdTooHigh = faults.more_truth(_Fault, "ThresholdTooHigh")
-NoRejection = faults.dropped_rejection(_Fault, "rejection_outside", "NoRejection")
-WordsDependOnCoin = faults.place_only_if_needed(_Fault)
-IdealEstimator = faults.ideal_probabilities(_Fault, ideal)
-GapsForgotten = faults.every_report_covers(_Fault, "GapsForgotten")
-
-FAULTS: list[tuple[type[Any], dict[str, Any], faults.Check]] = [
-    (ThresholdTooHigh, {}, contract.check_largest_ratio_is_within_epsilon),
-    (NoRejection, {}, faults.kernel(4)),
-    (OneSetForAllCohorts, {}, faults.batch(SEED)),
-    (OneSetForAllCohorts, {}, faults.plain_path(3)),
-    (WordsDependOnCoin, {}, faults.plain_path(3)),
-    (IdealEstimator, {}, faults.coarse_unbiased(5)),
-    (PartTakenForWhole, {"cohorts": (0, 1)}, contract.check_unbiased_and_variance),
-    (MirroredDecoder, {"classes": 2, "cohorts": (0,)}, contract.check_unbiased_and_variance),
-    (GapsForgotten, {"k": 2}, contract.check_reconstruction_rate),
-]
-
-
-@faults.planted(FAULTS, ("fault", "setting", "check"))
-def test_a_planted_fault_is_caught(fault: type[Any], setting: dict[str, Any], check: faults.Check) -> None:
-    sets = Cyclotomy(7, setting.get("classes", 3), (0,), False, setting.get("cohorts", (0, 1, 2)), 3)
-    k = setting.get("k", 7)
-    faults.assert_caught(check, response(k, 1.0, sets), fault(k, 1.0, sets=sets))

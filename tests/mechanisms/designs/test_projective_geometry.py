@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.designs import geometries, singer
-from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
-from tests.contract import faults
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import SIX, Vector
 
 SEED = 5
 PRIME_POWERS = [q for q in range(2, 400) if singer.prime_power(q)]
 GEOMETRIES = [(q, t) for t in range(2, 10) for q in PRIME_POWERS if singer.points(q, t) <= 400]
+
+CASE = Case(
+    "pgr",
+    small=[
+        {"k": 7, "epsilon": 0.5},
+        {"k": 6, "epsilon": 1.0, "q": 2, "t": 3},
+        {"k": 5, "epsilon": 2.0, "q": 2, "t": 3},
+        {"k": 5, "epsilon": 3.0},
+        {"k": 6, "epsilon": 0.5},
+        {"k": 7, "epsilon": 1.0, "q": 2, "t": 3},
+    ],
+    refused=Refused(5, 8),
+    vectors={
+        "labels": Vector({"labels": SIX, "epsilon": 1.5, "q": 2, "t": 3}),
+        "prime-power": Vector({"k": 80, "epsilon": 2.0, "q": 9, "t": 3}, [0, 1, 2, 40, 79, 79, 0, 5, 77, 13]),
+    },
+)
 
 
 def difference_set(q: int, t: int) -> np.ndarray:
@@ -219,75 +233,3 @@ def test_a_million_users_are_estimated_within_their_error(seed: int) -> None:
     squared = float(((estimate.frequencies - true / n) ** 2).mean())
     expected = float(np.mean([m.variance(f, n) for f in true[:50] / n]) * 50 + m.variance(0, n) * (m.k - 50)) / m.k
     assert squared == pytest.approx(expected, rel=6 * math.sqrt(2 / m.k) + 0.01)
-
-
-# Planted faults ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class MovesBackwards(dn.ProjectiveGeometryResponse):
-    """Subtracts the element, which is another hyperplane, in the batch only."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        again = super().randomize(np.zeros_like(indices), words, out)
-        out[:] = (indices - out.astype(np.int64)) % self.sets.modulus
-        return again
-
-
-@dataclass(frozen=True)
-class DomainSizeForPoints(dn.ProjectiveGeometryResponse):
-    """Computes the overlap of two hyperplanes as if there were k points."""
-
-    @property
-    def channel(self) -> PureChannel:
-        w = self.sets.set_size
-        return self.two_level.pure(w, Fraction(w * (w - 1), self.k - 1))
-
-
-@dataclass(frozen=True)
-class FoldsIntoTheDomain(dn.ProjectiveGeometryResponse):
-    """Reports modulo k, as if points beyond the domain were not needed."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        again = super().randomize(indices, words, out)
-        out[:] %= np.uint32(self.k)
-        return again
-
-
-def ideal(m: dn.ProjectiveGeometryResponse) -> PureChannel:
-    e, w, overlap = (
-        exponential_below(m.epsilon),
-        m.sets.set_size,
-        Fraction(m.sets.set_size * (m.sets.set_size - 1), m.sets.modulus - 1),
-    )
-    total = w * e + m.sets.modulus - w
-    return PureChannel(w * e / total, (overlap * e + w - overlap) / total)
-
-
-MoreTruth = faults.more_truth(dn.ProjectiveGeometryResponse)
-DroppedRejection = faults.dropped_rejection(dn.ProjectiveGeometryResponse, "rejection_inside")
-WordsDependOnCoin = faults.place_only_if_needed(dn.ProjectiveGeometryResponse)
-WrongSet = faults.wrong_set(dn.ProjectiveGeometryResponse)
-IdealEstimator = faults.ideal_estimator(dn.ProjectiveGeometryResponse, ideal)
-EveryReportCovers = faults.every_report_covers(dn.ProjectiveGeometryResponse)
-
-kernel, plain_path, coarse_unbiased = faults.kernel(4), faults.plain_path(3), faults.coarse_unbiased(8)
-
-FAULTS: list[tuple[type[Any], faults.Check]] = [
-    (MoreTruth, contract.check_largest_ratio_is_within_epsilon),
-    (DroppedRejection, kernel),
-    (DroppedRejection, plain_path),
-    (WordsDependOnCoin, plain_path),
-    (MovesBackwards, kernel),
-    (WrongSet, contract.check_unbiased_and_variance),
-    (DomainSizeForPoints, contract.check_unbiased_and_variance),
-    (IdealEstimator, coarse_unbiased),
-    (EveryReportCovers, contract.check_reconstruction_rate),
-    (FoldsIntoTheDomain, kernel),
-]
-
-
-@faults.planted(FAULTS)
-def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
-    k = 2 if fault is EveryReportCovers else 5
-    faults.assert_caught(check, dn.ProjectiveGeometryResponse(k, 1.0, q=2, t=3), fault(k, 1.0, q=2, t=3))

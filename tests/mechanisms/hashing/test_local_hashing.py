@@ -14,10 +14,67 @@ from deniable.mechanisms.hashing.primes import best_base, ideal_variance
 from deniable.mechanisms.numbers import is_prime
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import Vector, integers, numbered
 from tests.naive import hashing as naive_hashes
 
 SEED = 2718
 CLASSES = {"olh": dn.OptimizedLocalHashing, "blh": dn.BinaryLocalHashing, "flh": dn.FastLocalHashing}
+
+
+def vectors(epsilon: float, weak: float) -> dict[str, Vector]:
+    """Labels at the second epsilon, numbers at the first."""
+    return {
+        "labels": Vector({"labels": numbered(5), "epsilon": weak}, ["ä0", "ä4", "β2", "漢4", "漢0", "ä1"]),
+        "integers": Vector(
+            {"domain": integers(60), "epsilon": epsilon, "salt": "2026, spring"}, [-3, 0, 5, 60, 2000, None]
+        ),
+    }
+
+
+def public_bits(m: Any) -> int:
+    """Of the seed of a hash function, which everybody may know."""
+    return int(m.publics - 1).bit_length()
+
+
+CASES = [
+    Case(
+        "olh",
+        small=[
+            {"k": 5, "epsilon": 0.5},
+            {"k": 2, "epsilon": 1.0, "g": 2},
+            {"k": 4, "epsilon": 3.0, "g": 5},
+            {"k": 8, "epsilon": 2.0, "g": 3},
+            {"k": 7, "epsilon": 1.0, "g": 3},
+            {"k": 9, "epsilon": 1.0, "g": 3},
+        ],
+        refused=Refused(39, 55),  # prime powers that suit it
+        public_bits=public_bits,
+        vectors=vectors(1.0, weak=1.5),
+    ),
+    Case(
+        "blh",
+        small=[
+            {"k": k, "epsilon": epsilon} for k, epsilon in ((2, 1.0), (3, 3.0), (4, 0.5), (8, 2.0), (5, 1.0), (9, 0.5))
+        ],
+        public_bits=public_bits,
+        vectors=vectors(2.0, weak=0.5),
+    ),
+    Case(
+        "flh",
+        small=[
+            {"k": 5, "epsilon": 3.0},
+            {"k": 7, "epsilon": 0.5, "g": 2},
+            {"k": 6, "epsilon": 2.0, "g": 5},
+            {"k": 11, "epsilon": 1.0, "g": 3},
+            {"k": 9, "epsilon": 1.0, "g": 3},
+            {"k": 2, "epsilon": 1.0},
+        ],
+        refused=Refused(0, 3),
+        public_bits=public_bits,
+        vectors=vectors(2.0, weak=0.5),
+    ),
+]
 
 
 def hashing(name: str, k: int, epsilon: float, g: int | None = None) -> Any:

@@ -1,10 +1,8 @@
-"""Modular Subset Selection: the paper's numbers, its kernels and their twins, and planted faults."""
+"""Modular Subset Selection: the paper's numbers, its kernels and their twins."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 from math import comb, exp, gcd, log2
 from typing import Any
@@ -19,15 +17,35 @@ from deniable.estimation.operators.residue_noise import EVERY, ResidueNoise
 from deniable.estimation.operators.residues import ResidueSystem, identifies
 from deniable.kernels import residues as kernels
 from deniable.mechanisms.subsets import moduli as search
-from deniable.mechanisms.subsets.subset_selection import bitmap, choose_subset
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
-from tests.contract import faults
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import WEEK, Vector
 from tests.naive import residues as naive_residues
 
 SEED = 3
 words = st.integers(0, 2**64 - 1)
 tuples = st.sampled_from([(2, 3), (3, 4, 5), (7,), (5, 7, 8), (2, 9, 11, 13)])
+
+CASE = Case(
+    "mss",
+    small=[
+        {"k": 3, "epsilon": 1.0},
+        {"k": 5, "epsilon": 1.0, "moduli": [3, 4]},
+        {"k": 7, "epsilon": 2.0, "moduli": [4, 5], "sizes": [2, 1]},
+        {"k": 5, "epsilon": 1.0, "moduli": [3, 4], "sizes": [1, 2]},
+        {"k": 6, "epsilon": 1.0, "moduli": [2, 3, 5]},
+    ],
+    refused=Refused(0, 11),  # 2^24 values
+    summary_keeps_all=False,
+    kind=lambda payload: payload[0],
+    vectors={
+        "labels": Vector({"labels": WEEK, "epsilon": 1.0, "moduli": [4, 5]}, as_strings=False),
+        "primes": Vector(
+            {"k": 100, "epsilon": 0.5, "moduli": [31, 37, 41, 67]}, [0, 1, 50, 98, 99] * 3, as_strings=False
+        ),
+    },
+)
 
 
 def small(k: int = 5, epsilon: float = 1.0) -> dn.ModularSubsetSelection:
@@ -232,100 +250,3 @@ def test_a_summary_that_does_not_add_up_is_refused(place: int) -> None:
     counts[place] += 1
     with pytest.raises(dn.MalformedSummary):
         m.estimate(dn.Summary(counts, summary.n, m.fingerprint))
-
-
-# Planted faults ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ThresholdOfTheDomain(dn.ModularSubsetSelection):
-    """Coins as for k values instead of m_j residues."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        right = super()._thresholds(bound, modulus)
-        wrong = int(modulus * bound * self.k / (bound * self.k + 1))
-        return {name: wrong if name.startswith("truth") else number for name, number in right.items()}
-
-
-@dataclass(frozen=True)
-class WordsDependOnCohort(dn.ModularSubsetSelection):
-    """Leaves words unread that a cohort does not need."""
-
-    def randomize_one(self, index: int, choices: Any) -> tuple[int, ...]:
-        j = choices.below(self.cohorts, self.thresholds["rejection_cohort"])
-        m, w, truth = self.moduli[j], self.sizes[j], self.thresholds[f"truth_{j}"]
-        chosen = choose_subset(index % m, m, w, truth, self.rejections[j, :w].tolist(), choices)
-        return (j, *bitmap(chosen, self.layout.slices))
-
-
-@dataclass(frozen=True)
-class OtherResidue(dn.ModularSubsetSelection):
-    """The kernel takes the quotient's residue."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        return super().randomize((indices + 1) % self.k, words, out)
-
-
-@dataclass(frozen=True)
-class EstimatesFromCohortShares(dn.ModularSubsetSelection):
-    """Divides by the random size of a cohort instead of n/l."""
-
-    def residue_frequencies(self, summary: dn.Summary) -> Any:
-        residues, reports = np.split(summary.counts, [sum(self.moduli)])
-        parts = zip(self.system.blocks(residues), reports.tolist(), self.channels, strict=True)
-        return np.concatenate([(c / max(n, 1) - float(q.q)) / float(q.gain) for c, n, q in parts])
-
-
-@dataclass(frozen=True)
-class IdealEstimator(dn.ModularSubsetSelection):
-    """Estimates with the gain of e^epsilon instead of that of the integers that run."""
-
-    def residue_frequencies(self, summary: dn.Summary) -> Any:
-        right = super().residue_frequencies(summary)
-        e = exponential_below(self.epsilon)
-        parts = []
-        for s, m, w, channel in zip(self.system.blocks(right), self.moduli, self.sizes, self.channels, strict=True):
-            p = w * e / (w * e + m - w)
-            parts.append((s - 1 / m) * float(channel.gain / (p - (w - p) / (m - 1))) + 1 / m)
-        return np.concatenate(parts)
-
-
-@dataclass(frozen=True)
-class NoiseWithoutSystem(dn.ModularSubsetSelection):
-    """States the variance of a residue as that of a value."""
-
-    def noise(self, target: str) -> tuple[float, float, float]:
-        return self.channels[0].noise(target)
-
-
-@dataclass(frozen=True)
-class TruthOfOneCohortOnly(dn.ModularSubsetSelection):
-    """The guarantee looks at the first cohort only."""
-
-    def ratio(self) -> Fraction:
-        channel, m, w = self.channels[0], self.moduli[0], self.sizes[0]
-        return channel.p * (m - w) / ((1 - channel.p) * w)
-
-
-DroppedRejection = faults.dropped_rejections(dn.ModularSubsetSelection)
-
-kernel, plain_path = faults.kernel(4), faults.plain_path(3)
-
-FAULTS: list[tuple[type[Any], faults.Check]] = [
-    (ThresholdOfTheDomain, contract.check_largest_ratio_is_within_epsilon),
-    (DroppedRejection, kernel),
-    (DroppedRejection, plain_path),
-    (WordsDependOnCohort, plain_path),
-    (OtherResidue, kernel),
-    (OtherResidue, faults.batch(SEED)),
-    (EstimatesFromCohortShares, contract.check_unbiased_and_variance),
-    (IdealEstimator, faults.coarse_unbiased(6)),
-    (NoiseWithoutSystem, contract.check_unbiased_and_variance),
-    (TruthOfOneCohortOnly, contract.check_largest_ratio_is_within_epsilon),
-]
-
-
-@faults.planted(FAULTS)
-def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
-    arguments: dict[str, Any] = {"moduli": (3, 4), "sizes": (1, 2)}
-    faults.assert_caught(check, dn.ModularSubsetSelection(5, 1.0, **arguments), fault(5, 1.0, **arguments))

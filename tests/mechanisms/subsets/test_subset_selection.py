@@ -12,6 +12,30 @@ import pytest
 import deniable as dn
 from deniable.mechanisms.subsets.subset_selection import best_size
 from deniable.randomness.bounds import exponential_below
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import FOUR, Vector, integers
+
+LABELS = [*FOUR, "maybe", "je ne sais pas", "другое"]
+CASE = Case(
+    "ss",
+    small=[
+        {"k": 2, "epsilon": 0.5},
+        {"k": 3, "epsilon": 1.0},
+        {"k": 3, "epsilon": 1.0, "w": 2},
+        {"k": 5, "epsilon": 3.0},
+        {"k": 5, "epsilon": 1.0, "w": 3},
+        {"k": 6, "epsilon": 1.0},
+        {"k": 5, "epsilon": 0.5},
+        {"k": 4, "epsilon": 1.0, "w": 3},
+    ],
+    refused=Refused(0, 11),
+    summary_keeps_all=False,
+    vectors={
+        "labels": Vector({"labels": LABELS, "epsilon": 1.0}),
+        "integers": Vector({"domain": integers(196), "epsilon": 1.5}, [-3, 0, 5, 100, 196, 2000, None]),
+        "size": Vector({"k": 100, "epsilon": 2.0, "w": 40}, [0, 1, 50, 98, 99]),
+    },
+)
 
 
 def made(k: int, epsilon: float, **parameters: int) -> dn.SubsetSelection:

@@ -17,11 +17,51 @@ from deniable.kernels import unary as kernels
 from deniable.mechanisms.unary.histogram_summation import MAX_REACH, MAX_VALUES, default_reach, level_weights
 from deniable.mechanisms.unary.histogram_thresholding import best_theta
 from deniable.randomness.bounds import exponential_below
+from tests.contract import cases
 from tests.contract import checks as contract
-from tests.contract import settings
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import FOUR, Vector, integers
+from tests.mechanisms.unary.words import coins, sliced_words
 from tests.naive import levels as naive_levels
 
 EPSILONS = [0.5, 1.0, 2.0, 4.0, 8.0]
+
+INTEGERS = [-3, 0, 60, 61, 96, 2000, None]
+CASES = [
+    Case(
+        "the",
+        small=[{"k": k, "epsilon": epsilon} for k, epsilon in ((2, 1.0), (2, 3.0), (3, 2.0), (3, 3.0), (4, 3.0))],
+        largest=8,
+        refused=Refused(0, 4),
+        summary_keeps_all=False,
+        words=sliced_words,
+        draws=coins,
+        vectors={
+            "labels": Vector({"labels": FOUR, "epsilon": 1.5}),
+            "integers": Vector({"domain": integers(96), "epsilon": 3.0, "theta": 0.75}, INTEGERS),
+        },
+    ),
+    Case(
+        "she",
+        small=[
+            {"k": 2, "epsilon": 0.5, "reach": 1},
+            {"k": 2, "epsilon": 1.0, "reach": 2},
+            {"k": 2, "epsilon": 3.0, "reach": 1},
+            {"k": 3, "epsilon": 1.0, "reach": 0},
+            {"k": 4, "epsilon": 3.0, "reach": 0},
+        ],
+        large={"k": 60, "epsilon": 3.0},
+        few=lambda _: {"reach": 1},
+        largest=5,
+        refused=Refused(0, 11),
+        summary_keeps_all=False,
+        draws=lambda m: m.k,
+        vectors={
+            "labels": Vector({"labels": FOUR, "epsilon": 1.5}),
+            "reach": Vector({"domain": integers(96), "epsilon": 3.0, "reach": 2}, INTEGERS),
+        },
+    ),
+]
 
 
 # The paper's numbers -------------------------------------------------------------------------------
@@ -307,4 +347,4 @@ def test_what_a_spec_names_is_not_searched_for_again(name: str) -> None:
     given = {"she": {"reach": m.reach} if name == "she" else {}, "the": {"theta": getattr(m, "theta", 0)}}[name]
     assert dn.mechanism(name, k=5, epsilon=1.3, **given).fingerprint == m.fingerprint
     assert dn.from_spec(m.spec.to_json()) == m
-    assert settings.one_of(name).spec.parameters.keys() == m.spec.parameters.keys()
+    assert cases.of(name).one().spec.parameters.keys() == m.spec.parameters.keys()
