@@ -19,6 +19,7 @@ import deniable as dn
 from deniable.heavy_hitters.groups import uniform_levels
 from deniable.heavy_hitters.selection import found_from, given_selection
 from deniable.heavy_hitters.strings import CUT, END, Alphabet, is_whole, pending, sequence
+from deniable.mechanisms import catalogue, registry
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 
@@ -310,11 +311,7 @@ def test_findings_are_printed_tabulated_and_drawn(searches: list[dn.Findings], t
 
 
 def test_other_mechanisms_for_open_strings_serve_too() -> None:
-    named = [
-        kind.name
-        for kind in map(dn.mechanisms.__globals__["load_class"], dn.mechanisms.__globals__["CLASSES"])
-        if kind.open_domains
-    ]
+    named = [kind.name for kind in map(registry.load_class, catalogue.CLASSES) if kind.open_domains]
     assert "orr" in named
     for name in named:
         hh = dn.HeavyHitters.new(epsilon=4.0, mechanism=name, alphabet=LETTERS, max_bytes=4, lengths=(3, 5), cohorts=64)
