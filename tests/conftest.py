@@ -1,4 +1,4 @@
-"""Seeds: fixed in the ordinary suite, fresh and printed with --fresh-seeds (`make soak`). And how workers compile."""
+"""Seeds: fixed in the ordinary suite, fresh and printed with --fresh-seeds (`make soak`). And how the suite runs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tests.running import compiling
+from tests.running import compiling, suites
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(suites.SuiteTimes())
     if hasattr(config, "workerinput"):  # one of several processes of pytest-xdist
         compiling.take_turns()
 
