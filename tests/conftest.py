@@ -9,11 +9,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tests.running import compiling, suites
+from tests.running import compiling, skips, suites
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(suites.SuiteTimes())
+    if skips.in_ci():
+        config.pluginmanager.register(skips.NoSkips())
     if hasattr(config, "workerinput"):  # one of several processes of pytest-xdist
         compiling.take_turns()
 
