@@ -6,7 +6,7 @@ PEERS := .venv-peers
 PIP_FLAGS := --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs papers papers-full soak derived lock changelog clean
+.PHONY: help demo test check bench docs papers papers-full soak derived vectors lock changelog clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ soak: $(VENV)/.dev  ## Run the long tests, with fresh seeds (they are printed)
 
 derived: $(VENV)/.dev  ## Rewrite the files that follow from the code
 	$(BIN)/python -m tools.derived
+
+vectors: $(VENV)/.dev  ## Publish the vectors of a mechanism: make vectors NAME=csr
+	$(BIN)/python -m tools.vectors $(NAME)
 
 lock:  ## Rewrite the hashed requirement files (needs uv)
 	@for target in demo:"--extra plots pyproject.toml requirements/build.in" dev:"--extra plots --extra dev pyproject.toml" peers:requirements/peers.in; do \

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measure, show the table, keep the record."""
+"""`python -m benchmarks`: measure, show the table, store the record."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from benchmarks.data import DATA_VARIABLE
 from benchmarks.peer_process import Peers
 from benchmarks.registry import Bench, Outcome, all_rows, outcomes
 
-_WIDTH = 140  # of a table that goes to a file
+_WIDTH = 140  # of a table written to a file
 _HERE = Path(__file__).resolve().parent
 _HISTORY = _HERE / "history.jsonl"
 _DATA = _HERE.parent.parent / "shared" / "data"
 
 
 def main(
-    peers: Annotated[Path | None, typer.Option(help="The Python of the environment that holds the peers.")] = None,
+    peers: Annotated[Path | None, typer.Option(help="The Python interpreter of the peers' environment.")] = None,
     data: Annotated[Path, typer.Option(envvar=DATA_VARIABLE, help="The folder of real histograms.")] = _DATA,
-    only: Annotated[str, typer.Option(help="Only jobs with this text in their name; keeps no record.")] = "",
-    last: Annotated[bool, typer.Option("--last", help="Show the last record again, measure nothing.")] = False,
+    only: Annotated[str, typer.Option(help="Run only jobs whose name contains this text; store no record.")] = "",
+    last: Annotated[bool, typer.Option("--last", help="Show the last record without measuring.")] = False,
 ) -> None:
-    """Measure ours and the peers on the same data and core, in one run."""
+    """Measure deniable and its peers on the same data and core, in one run."""
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     if last:
         record = history.last(_HISTORY)
@@ -37,7 +37,7 @@ def main(
         return
     rows = [row for row in all_rows() if only.lower() in row.job.lower()]
     if not rows:
-        raise typer.BadParameter(f"no job has {only!r} in its name")
+        raise typer.BadParameter(f"no job's name contains {only!r}")
     clock.pin()
     found: list[Outcome] = []
     with Progress(console=console, transient=True) as progress:

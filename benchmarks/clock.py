@@ -20,11 +20,11 @@ Job = Callable[[], object]
 
 
 class CommandFailed(Exception):
-    """A timed command ended with an error, whose last line this carries."""
+    """A timed command failed; the message is the last line of its output."""
 
 
 def pin() -> None:
-    """Stay on one core, with every process started from here on; where the system cannot, say so."""
+    """Pin this process, and every process it starts, to one core; print a note where the system cannot."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     else:
@@ -32,7 +32,7 @@ def pin() -> None:
 
 
 def medians(jobs: Mapping[str, Job], repeats: int = REPEATS) -> dict[str, float]:
-    """Median CPU seconds of each job. They take turns, so a slow moment of the machine hits all alike."""
+    """Median CPU seconds of each job. The jobs take turns, so a slow moment of the machine affects all of them."""
     loops = {name: _loops(job) for name, job in jobs.items()}
     samples: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(repeats):
@@ -53,7 +53,7 @@ def command_medians(commands: Mapping[str, Sequence[str]], repeats: int = REPEAT
 
 
 def last_line(text: str) -> str:
-    """Where Python names an error."""
+    """The last line of a process's output, where Python names an error."""
     return (text.strip().splitlines() or ["no message"])[-1]
 
 

@@ -1,4 +1,4 @@
-"""The data of the benchmarks: made from fixed seeds, and real histograms where they are at hand."""
+"""The data of the benchmarks: synthetic data from fixed seeds, and real histograms where available."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DATA_VARIABLE = "DENIABLE_DATA"  # the environment variable that names the folde
 
 
 class DataMissing(Exception):
-    """A real histogram is not at hand; the synthetic rows stand alone then."""
+    """A real histogram is not available; only the synthetic rows are measured."""
 
 
 def uniform_values(k: int, n: int) -> Counts:
@@ -29,7 +29,7 @@ def zipf_counts(k: int, n: int, exponent: float = 1.3) -> Counts:
 
 
 def histogram(folder: Path, name: str, k: int) -> Counts:
-    """True counts of a real histogram, its numeric range cut into k bins of equal width."""
+    """True counts of a real histogram, its numeric range divided into k bins of equal width."""
     path = folder / name
     if not path.is_file():
         raise DataMissing(f"{name} is not in the data folder (set {DATA_VARIABLE} or --data)")

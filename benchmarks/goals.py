@@ -1,7 +1,7 @@
-"""What a row measures, what it has to reach, and the verdict.
+"""The figures of a row, its goals, and the verdicts.
 
-A goal is judged on figures of one run. What could not be measured is never met: its verdict is None
-and says why.
+A goal is judged on the figures of one run. A goal whose figures could not be measured is never met: its
+verdict is None, with a note that says why.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Figures = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Measured:
-    """Figures by whose they are (ours, a peer, a limit of the machine), and why some are missing."""
+    """Figures by owner (ours, a peer, a limit of the machine), and the reasons why some are missing."""
 
     figures: Mapping[str, Figures] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
@@ -34,13 +34,13 @@ class Measured:
 
 
 def timed(seconds: Mapping[str, float], per: int = 1) -> Measured:
-    """Times as figures, each divided by how many users (or elements) were handled."""
+    """Times as figures, each divided by the number of users (or elements) handled."""
     return Measured({name: {TIME: total / per} for name, total in seconds.items()})
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A goal, the two figures set side by side, and whether it is met (None: not measured)."""
+    """A goal, the two figures compared, and whether it is met (None: not measured)."""
 
     goal: str
     figure: str
@@ -52,12 +52,12 @@ class Verdict:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as fast ours is as what it is set against."""
+        """The figure we compare with, divided by ours: how many times faster ours is."""
         return self.theirs / self.ours if self.figure == TIME and self.theirs is not None and self.ours else None
 
 
 class Goal(Protocol):
-    """Something a row has to reach."""
+    """A target that a row has to reach."""
 
     def judge(self, measured: Measured) -> Verdict:
         """The verdict on these figures."""
@@ -66,9 +66,9 @@ class Goal(Protocol):
 
 @dataclass(frozen=True)
 class AtMost:
-    """Our figure is at most `bound`, shown beside what the same run measured for something else.
+    """Our figure is at most `bound`; it is shown beside another figure of the same run.
 
-    With `or_beside`, being no slower than that also meets the goal.
+    With `or_beside`, the goal is also met if ours is no slower than that other figure.
     """
 
     bound: float
@@ -89,7 +89,7 @@ class AtMost:
 
 @dataclass(frozen=True)
 class Faster:
-    """We are at least `times` faster than the fastest of those named; all of them must have run."""
+    """We are at least `times` faster than the fastest of the named peers; all of them must have run."""
 
     times: float
     than: tuple[str, ...]
@@ -106,7 +106,7 @@ class Faster:
 
 
 def shown(figure: str, value: float) -> str:
-    """A figure for people: times with their unit, plain numbers short."""
+    """Format a figure: times with their unit, plain numbers briefly."""
     if figure != TIME:
         return f"{value:.1e}" if value else "0"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):

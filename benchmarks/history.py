@@ -1,4 +1,4 @@
-"""The record of a run, one JSON line each: what was measured, with which versions, on which processor.
+"""The history of runs, one JSON line per run: what was measured, with which versions, on which processor.
 
 A record holds no host name and no path.
 """

@@ -1,4 +1,4 @@
-"""Limits of the machine, measured in the same run: times move between machines, ratios much less."""
+"""Limits of the machine, measured in the same run: times differ between machines, ratios much less."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CELLS = 1024
 
 
 def measure() -> dict[str, float]:
-    """Seconds for a 64-bit word of secure keystream, for a counted int64 and for a copied byte."""
+    """Seconds per 64-bit word of secure keystream, per counted int64 and per copied byte."""
     encryptor = Cipher(algorithms.AES256(bytes(32)), modes.CTR(bytes(16))).encryptor()
     zeros, words = bytes(_MEGABYTE), bytearray(_MEGABYTE + 16)
     indices = np.random.default_rng(0).integers(_CELLS, size=_ELEMENTS)
@@ -35,8 +35,8 @@ def measure() -> dict[str, float]:
 
 
 def described(limits: dict[str, float]) -> str:
-    """The limits in one line."""
+    """Describe the limits in one line."""
     return (
-        f"AES-256-CTR {limits[KEYSTREAM] * 1e9:.2f} ns a word, np.bincount {limits[BINCOUNT] * 1e9:.2f} ns "
-        f"an element (k={_CELLS}), copy {1e-9 / limits[COPY]:.1f} GB/s"
+        f"AES-256-CTR {limits[KEYSTREAM] * 1e9:.2f} ns per word, np.bincount {limits[BINCOUNT] * 1e9:.2f} ns "
+        f"per element (k={_CELLS}), copy {1e-9 / limits[COPY]:.1f} GB/s"
     )

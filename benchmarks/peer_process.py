@@ -1,4 +1,4 @@
-"""Asks the peers' environment to do a job on our data."""
+"""Run a job on our data in the peers' environment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class PeerRun:
-    """The peers' times for a job, and the arrays they answered with."""
+    """The peers' times for a job, and the arrays they returned."""
 
     measured: Measured
     answers: Mapping[str, Array] = field(default_factory=dict)
@@ -33,12 +33,12 @@ class PeerRun:
 
 @dataclass(frozen=True)
 class Peers:
-    """The interpreter of the peers' environment; None or a missing file: nothing is installed."""
+    """The interpreter of the peers' environment; None or a missing file means that no peer is installed."""
 
     python: Path | None
 
     def run(self, job: str, arrays: Mapping[str, Array], per: int = 1, **parameters: Any) -> PeerRun:
-        """Every peer's time for the job, divided by how many users it handled."""
+        """Every peer's time for the job, divided by the number of users it handled."""
         if self.python is None or not self.python.exists():
             return PeerRun(Measured(missing=dict.fromkeys(JOBS[job], NOT_INSTALLED)))
         with tempfile.TemporaryDirectory() as name:
@@ -47,7 +47,7 @@ class Peers:
                 np.save(folder / f"{stem}.npy", array)
             request = {"job": job, "parameters": parameters, "repeats": _REPEATS}
             (folder / "request.json").write_text(json.dumps(request))
-            # not resolved: a virtual environment is known by the link to its interpreter
+            # not resolved: a virtual environment is recognised by the link to its interpreter
             command = [str(self.python.absolute()), "-m", "benchmarks.peers", name]
             finished = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True)
             if finished.returncode:

@@ -1,13 +1,13 @@
-"""What the peers do for a row. Runs in the peers' own environment and knows nothing of deniable.
+"""The peers' part of each row. Runs in the peers' own environment and does not know deniable.
 
     python -m benchmarks.peers FOLDER
 
 reads FOLDER/request.json (job, parameters, repeats) and the arrays beside it, FOLDER/*.npy, and prints
-{peer: {"seconds": ...} or {"missing": why}} as JSON. An array a peer answers with is left in
+{peer: {"seconds": ...} or {"missing": why}} as JSON. An array that a peer returns is written to
 FOLDER/answers/<peer>.npy.
 
-A peer's work for a job is a function of (arrays, parameters) that returns the piece to be timed; peers
-work user by user, in plain Python lists, as they are meant to be used.
+A peer's work for a job is a function of (arrays, parameters) that returns the callable to be timed; peers
+work user by user, in plain Python lists, as their documentation shows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The published estimators of randomised response, as their paper describes them: what ours is timed against.
+"""The published estimators of randomised response, as their paper describes them; ours are timed against these.
 
-Reference: Pinzon et al. 2026, Algorithm 1 (MLE*, by a sort and a loop) and section 2.3 (IBU).
+Reference: Pinzón et al. 2026, Algorithm 1 (MLE*, by a sort and a loop) and section 2.3 (IBU).
 Both take the observed shares of reports and the channel's two probabilities.
 """
 
@@ -26,7 +26,7 @@ def maximum_likelihood(shares: Floats, p: float, q: float) -> Floats:
 
 
 def bayesian_update(shares: Floats, p: float, q: float, iterations: int) -> Floats:
-    """Start uniform; multiply by the channel's average of observed over expected, again and again."""
+    """Start uniform; repeatedly multiply by the channel's average of observed over expected."""
     gain = p - q
     frequencies = np.full(len(shares), 1 / len(shares))
     for _ in range(iterations):

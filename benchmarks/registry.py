@@ -16,7 +16,7 @@ from benchmarks.peer_process import Peers
 
 @dataclass(frozen=True)
 class Bench:
-    """What a row may use: the peers, the folder of real histograms, and the machine's limits."""
+    """The resources of a row: the peers, the folder of real histograms, and the machine's limits."""
 
     peers: Peers
     data: Path
@@ -25,7 +25,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Row:
-    """A job, the function that measures it for ours and others, and the goals it has to reach."""
+    """A job, the function that measures it for us and for others, and the goals it has to reach."""
 
     job: str
     measure: Callable[[Bench], Measured]
@@ -34,7 +34,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a row: its figures, a verdict for each goal, and the error if it could not be measured."""
+    """The result of a row: its figures, a verdict for each goal, and the error if it could not be measured."""
 
     job: str
     verdicts: tuple[Verdict, ...]
@@ -44,14 +44,14 @@ class Outcome:
 
 
 def all_rows() -> tuple[Row, ...]:
-    """The ROWS of every module in benchmarks/rows, by the modules' names."""
+    """The ROWS of every module in benchmarks/rows, in the order of the modules' names."""
     names = sorted(module.name for module in pkgutil.iter_modules(rows.__path__))
     modules = [importlib.import_module(f"{rows.__name__}.{name}") for name in names]
     return tuple(row for module in modules for row in module.ROWS)
 
 
 def outcomes(chosen: Iterable[Row], bench: Bench) -> Iterator[Outcome]:
-    """Measure rows in order. A row that fails is reported as such, and the others still run."""
+    """Measure rows in order. A row that fails is reported as failed, and the others still run."""
     for row in chosen:
         error = ""
         try:

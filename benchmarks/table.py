@@ -1,4 +1,4 @@
-"""A run as a table: one line for each goal."""
+"""A run as a table, one line per goal."""
 
 from __future__ import annotations
 

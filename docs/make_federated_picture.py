@@ -1,6 +1,7 @@
-"""Draw docs/assets/federated.png: the error of an answer over many parties, with biased and with unbiased parts.
+"""Draw docs/assets/federated.png: the error of combined answers against the number of parties, biased and unbiased.
 
-Run from the project's root: `python docs/make_federated_picture.py`. The seeds are fixed, so the picture repeats.
+Run from the project's root: `python docs/make_federated_picture.py`. The seeds are fixed, so the picture is
+reproducible.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Floats = npt.NDArray[np.float64]
 def main(path: Path = Path(__file__).parent / "assets" / "federated.png") -> None:
     """Simulate the parties and draw both panels."""
     source = np.random.default_rng(1)
-    counts = source.poisson(source.gamma(1.0, 6.0, (PARTIES, COUNTS)))  # unlike sizes, many of them small
+    counts = source.poisson(source.gamma(1.0, 6.0, (PARTIES, COUNTS)))  # of different sizes, many of them small
     counts[:, 0] += counts.sum(axis=1) == 0
     totals = counts.sum(axis=1)
     shares = np.where(counts > 0, counts / totals[:, np.newaxis], 1.0)
@@ -38,7 +39,7 @@ def main(path: Path = Path(__file__).parent / "assets" / "federated.png") -> Non
         squares,
         "Sum of squared counts",
         errors(lambda noisy: dn.debias(np.square, noisy, reduce="sum", axis=1), counts, 1, (counts**2).sum(axis=1)),
-        f"error of the sum, relative ({COUNTS} counts a party)",
+        f"error of the sum, relative ({COUNTS} counts per party)",
     )
     panel(
         entropies,
@@ -52,7 +53,7 @@ def main(path: Path = Path(__file__).parent / "assets" / "federated.png") -> Non
 def errors(
     ask: Callable[[dn.Release], dn.Answer], counts: npt.NDArray[np.int64], sensitivity: int, truth: Floats
 ) -> dict[str, Floats]:
-    """Root mean square errors of the naive and the unbiased answers of the first parties together, by their number."""
+    """Relative root mean square errors of the naive and the unbiased sums over the first parties, for each of STEPS."""
     noise = dn.DiscreteLaplace(EPSILON, sensitivity)
     squares = {"naive": np.zeros(len(STEPS)), "unbiased": np.zeros(len(STEPS))}
     exact = np.cumsum(truth)[STEPS - 1]
@@ -64,10 +65,10 @@ def errors(
 
 
 def panel(axes: Axes, title: str, found: dict[str, Floats], label: str) -> None:
-    """Both errors against the number of parties, and the line of slope -1/2 that unbiased answers follow."""
-    axes.loglog(STEPS, found["unbiased"][-1] * np.sqrt(PARTIES / STEPS), color=PALE, label="one over root of parties")
-    axes.loglog(STEPS, found["naive"], "o-", color=RED, markersize=4, label="noisy counts as they are: biased")
-    axes.loglog(STEPS, found["unbiased"], "o-", color=INK, markersize=4, label="unbiased answers added")
+    """Draw both errors against the number of parties, and the line of slope -1/2 that unbiased answers follow."""
+    axes.loglog(STEPS, found["unbiased"][-1] * np.sqrt(PARTIES / STEPS), color=PALE, label="1 / √parties")
+    axes.loglog(STEPS, found["naive"], "o-", color=RED, markersize=4, label="noisy counts used directly: biased")
+    axes.loglog(STEPS, found["unbiased"], "o-", color=INK, markersize=4, label="unbiased answers, combined")
     axes.set_title(f"{title}, ε = {EPSILON:g} at each party", loc="left", fontsize=11)
     axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
     axes.set_ylim(7e-4, 0.2)

@@ -1,6 +1,6 @@
-"""Draw docs/assets/demo.png: what a server receives, and what it can still tell.
+"""Draw docs/assets/demo.png: what a server receives, and what it can infer.
 
-Run from the project's root: `python docs/make_picture.py`. The seed is fixed, so the picture repeats.
+Run from the project's root: `python docs/make_picture.py`. The seed is fixed, so the picture is reproducible.
 """
 
 from __future__ import annotations

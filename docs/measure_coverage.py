@@ -1,6 +1,6 @@
 """Measure how often intervals cover the truth, and write the tables of docs/estimation.md.
 
-Run from the project's root: `python docs/measure_coverage.py`. Seeds are fixed, so the numbers repeat.
+Run from the project's root: `python docs/measure_coverage.py`. Seeds are fixed, so the numbers are reproducible.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 import deniable as dn
 from deniable.estimation.channel import TARGETS
-from deniable.estimation.intervals import IntervalRule
+from deniable.estimation.intervals import ScoreIntervals
 
 PAGE = Path(__file__).with_name("estimation.md")
 START, END = "<!-- measured coverage: written by docs/measure_coverage.py -->", "<!-- end of measured coverage -->"
 
-METHODS = ("unbiased", "normalized", "projected", "ibu", "mle")  # the interval is built alike for all others
+METHODS = ("unbiased", "normalized", "projected", "ibu", "mle")  # all other methods build the interval in the same way
 LEVEL = 0.95
 RUNS = 10_000
 SLOW_RUNS = {"ibu": 2_000}  # tens of times the cost of the others, for the same answer as mle
@@ -28,7 +28,7 @@ CHUNK = 500  # simulations held in memory at once
 
 @dataclass(frozen=True)
 class Setting:
-    """One collection to repeat: half of the values follow a Zipf law, the other half do not occur."""
+    """A collection to simulate repeatedly: half of the values follow a Zipf law, the other half do not occur."""
 
     title: str
     k: int
@@ -50,7 +50,7 @@ SETTINGS = (
 
 @dataclass
 class Tally:
-    """How often the intervals of one method held the truth."""
+    """How often the intervals of one method contained the truth."""
 
     runs: int
     per_value: np.ndarray
@@ -91,7 +91,7 @@ def measure(setting: Setting, runs: int = RUNS) -> Results:
 def simulations(
     mechanism: dn.RandomizedResponse, setting: Setting, target: str, runs: int
 ) -> Iterator[tuple[int, np.ndarray, list[dn.Summary]]]:
-    """Chunks of summaries with the true frequencies their intervals should hold."""
+    """Chunks of summaries with the true frequencies that their intervals should contain."""
     f = setting.frequencies()
     source = np.random.default_rng(2026)
     users = np.floor(f * setting.n).astype(np.int64)
@@ -111,14 +111,14 @@ def covered(
     target: str,
     truth: np.ndarray,
 ) -> Callable[[int, bool], np.ndarray]:
-    """Which intervals hold the truth, one row a simulation, given how many are to hold at once and the rule."""
+    """A function of (values at once, rule) that says which intervals contain the truth, one row per simulation."""
     n = summaries[0].n
     side_by_side = dn.Summary(np.concatenate([summary.counts for summary in summaries]), n, mechanism.fingerprint)
     constrained = None
     if method != "unbiased":
         constrained = np.concatenate([mechanism.estimate(summary, method).frequencies for summary in summaries])
     first, tails = mechanism.unbiased(side_by_side), mechanism.tails(side_by_side)
-    rule = IntervalRule(first, n, mechanism.noise(target), constrained, tails)
+    rule = ScoreIntervals(first, n, mechanism.noise(target), constrained, tails)
 
     def hit(at_once: int, exact: bool) -> np.ndarray:
         low, high = rule(1 - (1 - LEVEL) / at_once, False, exact)

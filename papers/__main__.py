@@ -10,26 +10,21 @@ from typing import Annotated
 import typer
 
 from deniable.cli.errors import CommandError
-from deniable.cli.running import run_program
+from deniable.cli.running import new_app, run_program
 
-app = typer.Typer(
-    help="Redraw published figures and tables, with a verdict on each claim.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = new_app(help="Redraw published figures and tables, with a verdict on each claim.")
 
 _DEFAULT = Path("build/papers")
 
 Names = Annotated[list[str] | None, typer.Argument(help="Papers, or figures as paper/figure; all by default.")]
-Full = Annotated[bool, typer.Option("--full", help="The whole grid, for a night, instead of that of minutes.")]
-Results = Annotated[Path, typer.Option("--results", help="Folder in which results are kept.")]
-Data = Annotated[Path | None, typer.Option("--data", help="Folder with real data; stand-ins are used without it.")]
+Full = Annotated[bool, typer.Option("--full", help="Run the full grid, which takes a night, instead of the quick one.")]
+Results = Annotated[Path, typer.Option("--results", help="Folder that keeps the results.")]
+Data = Annotated[Path | None, typer.Option("--data", help="Folder with real data; without it, stand-ins are used.")]
 
 
 @app.command("list")
 def list_(names: Names = None, full: Full = False, results: Results = _DEFAULT / "results", data: Data = None) -> None:
-    """List every figure and table with its claim and its last verdict.
+    """List every figure and table with its claims and verdicts.
 
     \b
     Examples:
@@ -53,11 +48,11 @@ def list_(names: Names = None, full: Full = False, results: Results = _DEFAULT /
 def run(
     names: Names = None,
     full: Full = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as there are cores by default.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
     results: Results = _DEFAULT / "results",
     data: Data = None,
 ) -> None:
-    """Measure what is missing; interrupted or killed, it goes on from there when run again.
+    """Measure what is missing. If interrupted, run it again to continue.
 
     \b
     Examples:
@@ -82,11 +77,11 @@ def run(
         task = bar.add_task("", total=sum(len(each.grid(full=full)) for each in chosen))
         before = {each.id: 0 for each in chosen}
 
-        def heard(experiment: Experiment, done: int, _total: int) -> None:
+        def show_progress(experiment: Experiment, done: int, _total: int) -> None:
             bar.update(task, description=experiment.id, advance=done - before[experiment.id])
             before[experiment.id] = done
 
-        measure(chosen, cache, full=full, jobs=jobs or os.cpu_count() or 1, progress=heard)
+        measure(chosen, cache, full=full, jobs=jobs or os.cpu_count() or 1, progress=show_progress)
     for each in chosen:
         for claim, verdict in judged(each, cache, full=full).verdicts:
             typer.echo(f"{each.id}: {claim.text}: {verdict.kind} ({verdict.numbers})")
@@ -101,7 +96,7 @@ def report(
     results: Results = _DEFAULT / "results",
     data: Data = None,
 ) -> None:
-    """Write one page with every figure, claim and verdict, from the results that are kept.
+    """Write a page with every figure, claim and verdict.
 
     \b
     Examples:
@@ -129,7 +124,7 @@ def _seeds(experiment: object, full: bool) -> range:
 
 
 def _use(data: Path | None) -> None:
-    """Let the experiments find real data, also those in other processes."""
+    """Tell the experiments where real data are, in this and in other processes."""
     from papers.frame.data import VARIABLE
 
     if data is not None:

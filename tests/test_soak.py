@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from tests.contract import cases
 from tests.contract import checks as contract
-from tests.contract import settings
 
 pytestmark = pytest.mark.soak
 
-# these simulate any number of users at once; the others make every report, or take longer for each value
+# whose summaries take so little time that 20,000 of them can be drawn
 CHEAP = ("grr", "oue", "sue", "the")
 
 
-@pytest.mark.parametrize(("name", "setting"), settings.small_settings(), ids=str)
+@pytest.mark.parametrize(("name", "setting"), cases.small_settings(), ids=str)
 def test_the_sampler_follows_the_channel_within_two_percent(name: str, setting: dict[str, Any], seed: int) -> None:
     contract.check_sampler_follows_channel(dn.mechanism(name, **setting), seed, defect=0.02)
 

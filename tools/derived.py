@@ -1,11 +1,17 @@
-"""Files that follow from the code, written by `make derived` and compared by the tests."""
+"""Files and parts of files that follow from the code, written by `make derived` and compared by the tests.
+
+A part stands between `derived: <name>` and `end`, each in a comment of the file's own kind.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import deniable
+from tools import mechanism_pages
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,16 +28,44 @@ def by_module() -> list[tuple[str, str]]:
     return sorted(deniable.PUBLIC.items(), key=lambda item: (item[1].split("."), item[0].lower()))
 
 
-FILES = {"src/deniable/__init__.pyi": stub}
+FILES: dict[str, Callable[[], str]] = {"src/deniable/__init__.pyi": stub}
+PARTS: dict[str, dict[str, Callable[[], str]]] = {
+    "docs/mechanisms/index.md": {
+        "overview": mechanism_pages.overview,
+        "numbers": mechanism_pages.numbers,
+        "simulated": mechanism_pages.simulated,
+    },
+    "docs/reference/python.md": {"classes": mechanism_pages.entries},
+    "mkdocs.yml": {"mechanisms": mechanism_pages.navigation},
+}
 
 
-def main() -> int:
-    """Write every file; return 0."""
-    for path, make in FILES.items():
-        (ROOT / path).write_text(make())
+def text_of(path: str) -> str:
+    """The file as it should be: all of it, or with its derived parts replaced."""
+    if path in FILES:
+        return FILES[path]()
+    text = (ROOT / path).read_text()
+    for name, make in PARTS[path].items():
+        text = replaced(text, name, make())
+    return text
+
+
+def replaced(text: str, name: str, content: str) -> str:
+    """The text with other content between the comments of that name, which it must have."""
+    for opening, closing in ((f"<!-- derived: {name} -->\n?", "<!-- end -->"), (f" *# derived: {name}\n", " *# end")):
+        marked = re.compile(f"(?P<opening>{opening}).*?(?P<closing>{closing})", re.DOTALL)
+        if marked.search(text):
+            return marked.sub(lambda found: found["opening"] + content + found["closing"], text)
+    raise LookupError(f"there is no comment 'derived: {name}'")
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Write the files that are named, or all; return 0."""
+    for path in arguments or (*FILES, *PARTS):
+        (ROOT / path).write_text(text_of(path))
         sys.stdout.write(f"{path}\n")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,7 @@
-"""What a user costs: making a report and counting it.
+"""Costs per user: making a report and counting it.
 
-Goals are stated in time. The ratio asked of the best peer is that peer's time on the machine where the
-goals were set, divided by the goal, so it holds on any machine.
+Goals are stated in time. The required ratio to the best peer is that peer's time on the machine where the
+goals were set, divided by the goal, so it applies on any machine.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from benchmarks.limits import BINCOUNT, KEYSTREAM
 from benchmarks.registry import Bench, Row
 
 USERS = 10_000_000
-PEER_USERS = 20_000  # a peer's client takes up to 20 µs a user
-PEER_REPORTS = 500_000  # a peer's server has a cost per value too, which should not show
+PEER_USERS = 20_000  # a peer's client takes up to 20 µs per user
+PEER_REPORTS = 500_000  # enough to hide the cost per value of a peer's server
 EPSILON = 1.0
 NS = 1e-9
 PEERS = ("pure-ldp", "multi-freq-ldpy")
@@ -38,7 +38,7 @@ def privatize(bench: Bench, name: str, k: int, peers: bool = True) -> Measured:
 
 
 def aggregate(bench: Bench, name: str, k: int) -> Measured:
-    """Counts of many reports, beside np.bincount of as many int64."""
+    """Counts of many reports, beside np.bincount of the same number of int64."""
     mechanism = dn.mechanism(name, k=k, epsilon=EPSILON)
     reports = mechanism.privatize(uniform_values(k, USERS))
     plain = reports.data.astype(np.int64)

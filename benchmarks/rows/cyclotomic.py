@@ -1,4 +1,4 @@
-"""What cyclotomic mechanisms cost: a report by table, a whole histogram by Fourier transforms."""
+"""Costs of the cyclotomic mechanisms: a report by table, a whole histogram by Fourier transforms."""
 
 from __future__ import annotations
 

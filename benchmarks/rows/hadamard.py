@@ -1,6 +1,6 @@
-"""What the Hadamard mechanisms cost: a report by bits alone, a whole histogram by fast Walsh-Hadamard transforms.
+"""Costs of the Hadamard mechanisms: a report by bit operations, a histogram by fast Walsh-Hadamard transforms.
 
-The authors of PGR report 80 to 138 ns a report and 3.5 ms a histogram for their C++ of Hadamard Response, not run here.
+The PGR authors' C++ of Hadamard Response, not run here, takes 80 to 138 ns per report and 3.5 ms per histogram.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def decoding(name: str, epsilon: float, loss: float, *goals: AtMost | Faster) ->
     return Row(job, partial(decode, name=name, epsilon=epsilon, peers=peers), (*goals, AtMost(loss, LOSS)))
 
 
-FASTER = Faster(100, (PEER,))  # 4.1 µs over 40 ns
-QUICKER = Faster(34, (PEER,))  # 68.5 ms over 2 ms
+FASTER = Faster(100, (PEER,))  # 4.1 µs / 40 ns
+QUICKER = Faster(34, (PEER,))  # 68.5 ms / 2 ms
 
 ROWS = (
     *(

@@ -1,4 +1,4 @@
-"""What hashed randomised response costs: a report, of a string or of a listed value, and decoding many candidates."""
+"""Costs of hashed randomised response: a report of a string or of a listed value, and decoding many candidates."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def privatize(bench: Bench, *, strings: bool) -> Measured:
 
 
 def decode_once(candidates: int, method: str | None) -> tuple[float, float]:
-    """Seconds of one estimate, strings and all, and the most memory the process ever took."""
+    """Seconds for one estimate, including the hashing of strings, and the peak memory of the process."""
     mechanism = of_strings()
     names = [f"site-{number}.example" for number in range(candidates)]
     summary = dn.simulate(mechanism, zipf_counts(PRESENT, REPORTS), seed=0, candidates=names[:PRESENT])
-    mechanism.estimate(summary, method, candidates=names[:2000])  # compiled before it is timed
+    mechanism.estimate(summary, method, candidates=names[:2000])  # compile before timing
     started = time.process_time()
     mechanism.estimate(summary, method, candidates=names)
     return time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def decode(_: Bench, candidates: int, method: str | None) -> Measured:
-    """In a process of its own, whose memory is nobody else's."""
+    """Run in a separate process, to measure its memory alone."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as alone:
         runs = [alone.submit(decode_once, candidates, method).result() for _ in range(3 if candidates < 10**6 else 1)]
     seconds, memory = np.median([run[0] for run in runs]), max(run[1] for run in runs)

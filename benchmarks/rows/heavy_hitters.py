@@ -1,4 +1,4 @@
-"""What finding frequent strings without a list costs, and what it finds."""
+"""Costs of finding frequent strings without a list, and the strings found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HASHING = "hashing as many candidates"
 
 
 def finding(_: Bench, users: int, epsilon: float) -> Measured:
-    """Strings of a million users: the summary decoded, beside the hashes of its candidates alone."""
+    """Decoding the summary of a million users' strings, beside hashing its candidates alone."""
     rng = np.random.default_rng(0)
     shares = 1 / (np.arange(STRINGS) + 2.0)
     drawn = rng.multinomial(users, shares / shares.sum())

@@ -1,4 +1,4 @@
-"""What histogram encoding costs: making a vector of noisy levels or bits, and adding vectors up."""
+"""Costs of histogram encoding: making a vector of noisy levels or bits, and adding vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.registry import Bench, Row
 
 USERS = 10_000
 PEER_USERS = 2_000  # a peer's report is a vector of k floats
-PEER_USERS_OF_THE = 50  # which it compares with theta one by one
+PEER_USERS_OF_THE = 50  # it compares floats with theta one by one
 VALUES = 1024
 EPSILON = 1.0
 PEERS = ("pure-ldp",)
@@ -33,7 +33,7 @@ def privatize(bench: Bench, name: str) -> Measured:
 
 
 def aggregate(bench: Bench, name: str, users: int) -> Measured:
-    """Sums of many reports, beside a copy of as many bytes; peers add, or compare, vectors of floats."""
+    """Sums of many reports, beside a copy of the same number of bytes; peers add, or compare, vectors of floats."""
     mechanism = dn.mechanism(name, k=VALUES, epsilon=EPSILON)
     reports = mechanism.privatize(uniform_values(VALUES, USERS))
     ours = timed(medians({OURS: lambda: mechanism.summarize(reports)}), per=USERS)
@@ -44,7 +44,7 @@ def aggregate(bench: Bench, name: str, users: int) -> Measured:
 
 
 ROWS = (
-    # 15 ns an element, as for discrete noise anywhere
+    # 15 ns per element, the goal for all discrete noise
     Row(
         "SHE privatize, k=1024",
         partial(privatize, name="she"),

@@ -1,4 +1,4 @@
-"""What the maximum of the likelihood costs where users are fewer than values, beside generalised least squares."""
+"""Costs of maximum likelihood with fewer users than values, beside generalised least squares."""
 
 from __future__ import annotations
 

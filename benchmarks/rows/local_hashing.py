@@ -1,8 +1,8 @@
-"""What local hashing costs: a report, the server's work for a user, and a whole histogram.
+"""Costs of local hashing: a report, the server's work per user, and a whole histogram.
 
-A peer's server hashes every value under every user's seed as reports come in, and has little left to do for an
-estimate. Ours counts a report, and decodes all counts at once; its time for a user is therefore that of both.
-The ratio asked of the peers is the faster one's time on the machine where the goals were set, divided by the goal.
+A peer's server hashes every value under every user's seed as reports come in, and then needs little time for an
+estimate. Ours counts reports and decodes all counts at once, so its time per user includes both.
+The required ratio is the faster peer's time on the machine where the goals were set, divided by the goal.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ US = 1e-6
 
 
 def aggregate(bench: Bench, k: int, peer_users: int) -> Measured:
-    """From reports to the unbiased estimate of every value, for a user, beside one count by np.bincount."""
+    """Time per user from reports to the unbiased estimate of every value, beside one count by np.bincount."""
     mechanism = dn.mechanism("olh", k=k, epsilon=EPSILON)
     values = uniform_values(k, USERS)
     reports = mechanism.privatize(values)
@@ -33,7 +33,7 @@ def aggregate(bench: Bench, k: int, peer_users: int) -> Measured:
 
 
 def privatizing(name: str) -> Row:
-    """A row for reports of one kind of seeds."""
+    """A row for making reports with one kind of seeds."""
     return Row(f"{name.upper()} privatize, k={K}", partial(privatize, name=name), (AtMost(50 * NS, beside=KEYSTREAM),))
 
 
@@ -57,5 +57,5 @@ ROWS = (
     ),
     decoding("olh", 1.02, 3),
     decoding("flh", 1.02, 3),
-    decoding("blh", 2.42, 1),  # (e + 1)^2/4e times the optimum is what one bit can do
+    decoding("blh", 2.42, 1),  # one bit can reach (e + 1)^2/4e times the optimum
 )

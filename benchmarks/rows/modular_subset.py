@@ -1,4 +1,4 @@
-"""Decoding Modular Subset Selection, beside scipy's LSMR on the same sparse system, and what its reports cost."""
+"""Costs of Modular Subset Selection: decoding, beside scipy's LSMR on the same sparse system, and bits per report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BITS = "bits over subset selection's"
 
 
 def decode(_: Bench, k: int, n: int, epsilon: float) -> Measured:
-    """The same weighted least squares, solved to at least the same residual."""
+    """Our decoder, and LSMR on the same weighted least squares, solved to at least the same residual."""
     mechanism = dn.ModularSubsetSelection(k, epsilon)
     summary = dn.simulate(mechanism, zipf_counts(k, n))
     residues, system = mechanism.residue_frequencies(summary), mechanism.system

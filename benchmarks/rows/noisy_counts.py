@@ -1,4 +1,4 @@
-"""What noisy counts cost: exact discrete Laplace noise, and an unbiased answer beside one evaluation of f."""
+"""Costs of noisy counts: exact discrete Laplace noise, and an unbiased answer beside one evaluation of f."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.registry import Bench, Row
 from deniable.randomness.discrete_laplace import sampler
 
 COUNTS = 10_000_000
-PEER_COUNTS = 20_000  # the peer takes 8 µs a count
+PEER_COUNTS = 20_000  # the peer takes 8 µs per count
 NS = 1e-9
 PEER = "opendp"
 ONCE = "f by NumPy, once"
@@ -41,7 +41,7 @@ def answer(_: Bench, f: Callable[[np.ndarray], np.ndarray], largest: int, reduce
 
 
 def entropy_term(x: np.ndarray) -> np.ndarray:
-    """x log x, and 0 for what is not positive."""
+    """x log x, and 0 where x is not positive."""
     return x * np.log(np.maximum(x, 1.0))
 
 

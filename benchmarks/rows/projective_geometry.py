@@ -1,6 +1,6 @@
-"""What Projective Geometry Response costs: a report by table, a whole histogram at our geometry and the published one.
+"""Costs of Projective Geometry Response: a report by table, a histogram with our geometry and with the published one.
 
-The authors' C++ takes 75, 42, 179, 37, 235, 1612 and 23 ms at the published geometries (their report, not run here).
+The authors' C++, not run here, takes 75, 42, 179, 37, 235, 1612 and 23 ms at the published geometries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What questions about noisy counts cost: order statistics, entropies and divergences, beside the naive answers."""
+"""Costs of questions about noisy counts: order statistics, entropies and divergences, beside the naive answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOCUMENTS, WORDS = 1_500, 7_605
 
 
 def asked(ask: Callable[[], dn.Answer], naive: Callable[[], object], repeats: int = 3) -> Measured:
-    """Our answer beside the naive one, and how far the arithmetic of ours may be off."""
+    """Our answer beside the naive one, and the error bound of our arithmetic."""
 
     def ours() -> dn.Answer:
         with warnings.catch_warnings():
@@ -34,7 +34,7 @@ def asked(ask: Callable[[], dn.Answer], naive: Callable[[], object], repeats: in
 
 
 def order(_: Bench, epsilon: float) -> Measured:
-    """All order statistics of 10,000 counts from a Zipf law, most of them tied."""
+    """All order statistics of 10,000 counts from a Zipf law, mostly tied."""
     counts = np.minimum(np.random.default_rng(0).zipf(1.3, 10_000), 10**9)
     noisy = dn.DiscreteLaplace(epsilon).release(counts, seed=1)
     return asked(lambda: dn.ask.order_statistics(noisy), lambda: np.sort(noisy.values))
@@ -48,7 +48,7 @@ def largest(_: Bench) -> Measured:
 
 
 def documents(_: Bench) -> Measured:
-    """The entropy of every document, as large as the bag of words of 1,500 papers, with public lengths."""
+    """The entropy of every document, with public lengths, for data as large as the bag of words of 1,500 papers."""
     rng = np.random.default_rng(0)
     weights = np.arange(1, WORDS + 1) ** -1.0
     counts = rng.multinomial(rng.integers(500, 3000, DOCUMENTS), weights / weights.sum())
@@ -63,7 +63,7 @@ def documents(_: Bench) -> Measured:
 
 
 def histograms(n: int) -> tuple[dn.Release, dn.Release]:
-    """Two noisy histograms of n counts with about 20 n persons each."""
+    """Two noisy histograms of n counts, each of about 20 n people."""
     rng = np.random.default_rng(n)
     first, second = (rng.multinomial(20 * n, rng.dirichlet(np.ones(n))) + 1 for _ in range(2))
     mechanism = dn.DiscreteLaplace(1.0)

@@ -1,6 +1,6 @@
-"""What Bloom filters and sketches cost: a report of a value whose index is known, and counting it.
+"""Costs of Bloom filters and sketches: a report of a value whose index is known, and counting it.
 
-The peer has the count mean sketch and its Hadamard form; its clients hash strings, ours digests or indices.
+The peer has the count mean sketch and its Hadamard form; its clients hash strings, ours hash digests or indices.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ NS = 1e-9
 
 
 def made(name: str, buckets: int) -> Any:
-    """A design of these buckets for K values."""
+    """A design with this number of buckets, for K values."""
     return dn.mechanism(name, k=K, epsilon=EPSILON, cohorts=COHORTS, buckets=buckets)
 
 
 def theirs(bench: Bench, job: str, name: str, values: Any, buckets: int) -> Measured:
-    """The peer's time for a user, where it has the mechanism."""
+    """The peer's time per user, where it has the mechanism."""
     if name == "orappor":
         return Measured()
     sizes = {"cohorts": COHORTS, "buckets": buckets, "epsilon": EPSILON, "hadamard": name == "hcms"}
@@ -42,7 +42,7 @@ def privatize(bench: Bench, name: str, buckets: int, users: int) -> Measured:
 
 
 def aggregate(bench: Bench, name: str, buckets: int, users: int) -> Measured:
-    """Counts of many reports, beside a copy of as many bytes."""
+    """Counts of many reports, beside a copy of the same number of bytes."""
     mechanism, values = made(name, buckets), uniform_values(K, users)
     reports = mechanism.privatize(values)
     measured = timed(medians({OURS: lambda: mechanism.summarize(reports)}), per=users)

@@ -1,6 +1,6 @@
-"""What subset selection costs: making a set, counting it, and its bytes at the information bound.
+"""Costs of subset selection: making a set, counting it, and encoding it at the information bound.
 
-The ratio asked of the peer is its time on the machine where the goals were set, divided by the goal.
+The required ratio to the peer is the peer's time on the machine where the goals were set, divided by the goal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def privatize(bench: Bench, k: int, n: int, peer_users: int) -> Measured:
 
 
 def aggregate(bench: Bench, k: int, n: int, peer_users: int) -> Measured:
-    """Counts of many bitmaps, beside a copy of as many bytes; the peer counts lists of values."""
+    """Counts of many bitmaps, beside a copy of the same number of bytes; the peer counts lists of values."""
     mechanism = dn.mechanism("ss", k=k, epsilon=EPSILON)
     reports = mechanism.privatize(uniform_values(k, n))
     ours = timed(medians({OURS: lambda: mechanism.summarize(reports)}), per=n)
@@ -46,7 +46,7 @@ def aggregate(bench: Bench, k: int, n: int, peer_users: int) -> Measured:
 
 
 def code(_: Bench, k: int, decode: bool) -> Measured:
-    """Reports to bytes, or bytes to reports, and how long the bytes are."""
+    """Reports to bytes, or bytes to reports, and the length of the bytes."""
     mechanism = dn.mechanism("ss", k=k, epsilon=EPSILON)
     reports = mechanism.privatize(uniform_values(k, CODED))
     codes = mechanism.encode_many(reports)

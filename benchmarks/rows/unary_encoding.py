@@ -1,4 +1,4 @@
-"""What unary encoding costs: making a bit vector, counting it, and the constrained decoding of the counts."""
+"""Costs of unary encoding: making a bit vector, counting it, and the constrained decoding of the counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def privatize(bench: Bench, name: str) -> Measured:
 
 
 def aggregate(bench: Bench, name: str) -> Measured:
-    """Counts of many packed reports, beside a copy of as many bytes; peers count vectors of numbers."""
+    """Counts of many packed reports, beside a copy of the same number of bytes; peers count vectors of numbers."""
     mechanism = dn.mechanism(name, k=VALUES, epsilon=EPSILON)
     reports = mechanism.privatize(uniform_values(VALUES, USERS))
     ours = timed(medians({OURS: lambda: mechanism.summarize(reports)}), per=USERS)
@@ -47,7 +47,7 @@ def aggregate(bench: Bench, name: str) -> Measured:
 
 
 def composite(_: Bench, name: str, k: int, n: int) -> Measured:
-    """The constrained maximum of the composite likelihood: how often the counts are read, and how exact it is."""
+    """The constrained maximum of the composite likelihood: its passes over the counts, and its residual."""
     mechanism = dn.mechanism(name, k=k, epsilon=EPSILON)
     counts, channel = dn.simulate(mechanism, zipf_counts(k, n)).counts, mechanism.channel
     found = most_likely_bits(counts, n, channel)

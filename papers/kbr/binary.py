@@ -53,7 +53,7 @@ def measure(seed: int, epsilon: float, n: int, loss: str) -> list[dict[str, Any]
 def _warner(epsilon: float) -> Floats:
     """The channel that runs."""
     server = mechanism("grr", k=2, epsilon=epsilon)
-    channel = server.pure_channel()
+    channel = server.channel
     assert channel is not None
     p, q = float(channel.p), float(channel.q)
     return np.array([[p, q], [q, p]])

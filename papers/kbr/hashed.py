@@ -67,7 +67,7 @@ def loss(server: Mechanism, one: Sample) -> float:
                 found = server.estimate(summary, _METHOD, candidates=words, complete=True).frequencies
             except InvalidArgument:
                 # no unique answer: that of least norm, as usual solvers of least squares give
-                design = server.design(server.domain.indices(words), complete=True)
+                design = server.functions.design(server.domain.indices(words), complete=True)
                 found = server.cohort_cells(summary, design).projected().frequencies
     return float(np.abs(found - geometric(len(users))).sum())
 

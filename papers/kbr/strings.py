@@ -24,7 +24,7 @@ def measure(seed: int, size: int, design: str) -> list[dict[str, Any]]:
         NAMES[O_RR], domain=Domain.open(), epsilon=1.0, cohorts=cohorts, buckets=buckets, candidates=1, seed=seed
     )
     assert isinstance(server, CohortMechanism)
-    table = server.table(server.domain.indices(numbered(size)))
+    table = server.functions.table(server.domain.indices(numbered(size)))
     times = Counter(map(tuple, table.T.tolist()))
     own = sum(each == 1 for each in times.values()) / size
     pairs = size * (size - 1) / 2

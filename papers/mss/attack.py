@@ -10,7 +10,8 @@ import numpy as np
 from deniable.core.arrays import Counts
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.designs.projective_geometry import ProjectiveGeometryResponse
-from deniable.mechanisms.layouts.bitmaps import BitmapReports
+from deniable.mechanisms.layouts.bitmaps import BitmapLayout
+from deniable.mechanisms.layouts.residues import ResidueLayout
 from deniable.mechanisms.subsets.modular_subset import ModularSubsetSelection
 from deniable.mechanisms.subsets.subset_selection import SubsetSelection
 from papers.mss.oracles import THEIRS, data, made
@@ -60,7 +61,7 @@ def guessed(mechanism: Mechanism, counts: Counts, seed: int) -> float:
     """How often the guess is right: 1/N for a report that N values make likeliest, the sender's among them."""
     values = np.repeat(np.arange(len(counts)), counts)
     reports = mechanism.privatize(values, seed=seed).data
-    if isinstance(mechanism, (BitmapReports, ModularSubsetSelection)):
+    if isinstance(mechanism.layout, (BitmapLayout, ResidueLayout)):
         marks, ratio = _marks(mechanism, reports, values), float(mechanism.ratio())
         operator: Any = mechanism.reports_operator(reports)
         if not isinstance(mechanism, (ModularSubsetSelection, SubsetSelection)):

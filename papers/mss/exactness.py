@@ -13,6 +13,7 @@ from papers.frame.experiment import Claim, Experiment, Grid, Table
 from papers.frame.judging import exact, only, share_of
 from papers.frame.rows import Rows
 from papers.mss.oracles import drawn_modular
+from papers.mss.theory import regularized
 
 _SMALL = [[5, [3, 4]], [7, [4, 5]], [8, [3, 4, 5]], [10, [5, 7]]]  # k and moduli that determine its histogram
 _ROUNDING = 1e-9
@@ -24,7 +25,7 @@ def privacy(seed: int, case: list[Any], epsilon: float) -> list[dict[str, Any]]:
     k, moduli = case
     if moduli:
         mechanism = ModularSubsetSelection(k, epsilon, moduli=tuple(moduli))
-        largest = max(_ratio(mechanism, report) for report in mechanism.all_payloads())
+        largest = max(_ratio(mechanism, report) for report in mechanism.layout.all())
     else:  # all reports are too many: the ratio of the spec's integers, cohort by cohort
         mechanism = drawn_modular(k, epsilon, seed)
         largest = mechanism.ratio()
@@ -51,7 +52,7 @@ def bias(seed: int, case: list[Any], epsilon: float) -> list[dict[str, Any]]:
     del seed
     k, moduli = case
     mechanism = ModularSubsetSelection(k, epsilon, moduli=tuple(moduli))
-    reports = list(mechanism.all_payloads())
+    reports = list(mechanism.layout.all())
     summaries = [mechanism.summarize(np.array([report], np.uint64)) for report in reports]
     chances = np.array([[float(mechanism.probability(report, x)) for report in reports] for x in range(k)])
     rows = []
@@ -59,7 +60,7 @@ def bias(seed: int, case: list[Any], epsilon: float) -> list[dict[str, Any]]:
         if method == UNBIASED:
             made = [mechanism.estimate(summary, "unbiased").frequencies for summary in summaries]
         else:
-            made = [mechanism.regularized(summary, ridge) for summary in summaries]
+            made = [regularized(mechanism, summary, ridge) for summary in summaries]
         rows.append({"method": method, "ridge": ridge, "bias": _largest(chances, np.array(made))})
     printed = np.array([_as_printed(mechanism, summary.counts) for summary in summaries])
     rows.append({"method": PRINTED, "ridge": 0.0, "bias": _largest(chances, printed)})

@@ -20,6 +20,7 @@ from papers.frame.judging import NOTHING, only
 from papers.frame.rows import Row, Rows
 from papers.mss.communication import average_bits
 from papers.mss.oracles import made, optimum
+from papers.mss.theory import reconstruction_bound
 
 BITS, ERROR, MEAN = "bits", "error where f = 0", "mean error"
 ATTACK, BOUND = "attack rate", "attack rate, equation 7"
@@ -38,7 +39,7 @@ def measure(seed: int, k: int, epsilon: float) -> list[dict[str, Any]]:
         if ERROR in said:
             said[MEAN] = said[ERROR]
         if isinstance(each, ModularSubsetSelection):
-            is_so[BOUND], said[BOUND] = is_so[ATTACK], float(each.reconstruction_bound())
+            is_so[BOUND], said[BOUND] = is_so[ATTACK], float(reconstruction_bound(each))
         for quantity, number in said.items():
             times = number / is_so[quantity]
             pair = {"said": number, "exact": is_so[quantity], "times": times, "off": times - 1}
@@ -52,7 +53,7 @@ def _shown(seed: int, k: int, epsilon: float) -> Iterator[tuple[str, Mechanism]]
         assert each is not None
         yield name, each
         if isinstance(each, ProjectiveGeometryResponse):
-            yield FULL_PGR, mechanism("pgr", k=each.modulus, epsilon=epsilon, q=each.q, t=each.t)
+            yield FULL_PGR, mechanism("pgr", k=each.sets.modulus, epsilon=epsilon, q=each.q, t=each.t)
     yield "rappor as sue", mechanism("sue", k=k, epsilon=epsilon)
     yield "rappor as oue", mechanism("oue", k=k, epsilon=epsilon)
 
@@ -66,7 +67,7 @@ def _published(name: str, each: Mechanism, epsilon: float) -> dict[str, float]:
         w = each.w
         return {BITS: ceil(log2(subsets(k, w))), ERROR: optimum(epsilon), ATTACK: e / (w * e + k - w)}
     if isinstance(each, ProjectiveGeometryResponse):
-        points, size = each.modulus, each.set_size
+        points, size = each.sets.modulus, each.sets.set_size
         return {BITS: ceil(log2(k)), ERROR: optimum(epsilon), ATTACK: e / (points + (e - 1) * size)}
     if isinstance(each, ModularSubsetSelection):
         pairs = list(zip(each.moduli, each.sizes, strict=True))

@@ -16,6 +16,7 @@ from deniable.core.arrays import Integers
 from deniable.estimation.operators.residue_noise import SubsetChannel
 from deniable.estimation.operators.residues import ResidueSystem, identifies
 from deniable.randomness.simulated import generator
+from papers.mss.theory import system_condition
 
 FLOOR, NEAREST = "floor", "nearest"  # how w = m/(e + 1) is made whole; the printed brackets say floor
 BETA, MOST_CONDITION = 20.0, 10.0
@@ -66,7 +67,7 @@ def drawn_moduli(k: int, epsilon: float, seed: int, rounding: str = FLOOR) -> tu
                 continue
             equations = system(k, moduli, epsilon, rounding)
             # of A_w^T A_w, the square of that of A_w; rounding makes it negative where it is beyond all numbers
-            if 0 < equations.condition_number() <= MOST_CONDITION**2:
+            if 0 < system_condition(equations) <= MOST_CONDITION**2:
                 best = min(best or (np.inf, ()), (number * equations.mean_inverse(), moduli))
                 break
     return fallback(k) if best is None else best[1]

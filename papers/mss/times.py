@@ -39,7 +39,9 @@ def measure(seed: int, k: int, n: int, epsilon: float) -> list[dict[str, Any]]:
             rows.append({"method": LSMR, "seconds": _seconds(published_decoder(mechanism, summary))})
         if isinstance(mechanism, ProjectiveGeometryResponse) and name == "pgr":
             q, t = mechanism.q, mechanism.t
-            reports = np.bincount(generator(seed).integers(mechanism.modulus, size=n), minlength=mechanism.modulus)
+            reports = np.bincount(
+                generator(seed).integers(mechanism.sets.modulus, size=n), minlength=mechanism.sets.modulus
+            )
             rows.append({"method": PROGRAM, "seconds": _seconds(partial(supported, reports.astype(float), q, t))})
     return rows
 

@@ -43,7 +43,7 @@ def totals(seed: int, k: int, epsilon: float, n: int, skew: float) -> list[dict[
     server = mechanism("grr", k=k, epsilon=epsilon)
     summary = simulate(server, source.multinomial(n, zipf(k, skew)), seed=int(source.integers(2**62)))
     ours = server.estimate(summary, "mle").frequencies
-    channel = server.pure_channel()
+    channel = server.channel
     assert channel is not None
     return [
         {"sum": RUNNING, "off": abs(1 - _total_by_running_sum(summary.counts / n, channel))},
@@ -65,7 +65,7 @@ def collinear(seed: int, k: int, epsilon: float, n: int) -> list[dict[str, Any]]
     """Theorem 2: how far MLE* is off the line from InvP to InvN, and where on it, with its condition and without."""
     source = generator(seed)
     server = mechanism("grr", k=k, epsilon=epsilon)
-    channel = server.pure_channel()
+    channel = server.channel
     assert channel is not None
     empty = {ONE: 1, SEVERAL: k // 2}
     rows = []
@@ -107,7 +107,7 @@ def negative(seed: int, k: int, epsilon: float, n: int, draws: int) -> list[dict
 
     source = generator(seed)
     server = mechanism("grr", k=k, epsilon=epsilon)
-    channel = server.pure_channel()
+    channel = server.channel
     assert channel is not None
     empty = k // 2
     users = source.multinomial(n, np.where(np.arange(k) < empty, 0.0, 1 / (k - empty)))
@@ -128,7 +128,7 @@ def variances(seed: int, k: int, epsilon: float, n: int, frequency: float, draws
     """Equation 8: the variance of the unbiased estimate, measured over the formula printed, and over its square."""
     source = generator(seed)
     server = mechanism("grr", k=k, epsilon=epsilon)
-    channel = server.pure_channel()
+    channel = server.channel
     assert channel is not None
     first = round(n * frequency)
     users = np.full(k, (n - first) // (k - 1), np.int64)

@@ -29,7 +29,7 @@ def seconds(seed: int, k: int, epsilon: float, n: int, repeats: int) -> list[dic
     """The shortest of several times of each estimator; that of many iterations from some of them."""
     source = generator(seed)
     server = mechanism("grr", k=k, epsilon=epsilon)
-    channel, operator = server.pure_channel(), server.operator()
+    channel, operator = server.channel, server.operator()
     assert channel is not None
     assert operator is not None
     summary = simulate(server, source.multinomial(n, zipf(k, 1.3)), seed=int(source.integers(2**62)))

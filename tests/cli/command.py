@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -33,3 +34,20 @@ def succeed(*arguments: object, stdin: bytes = b"") -> str:
     outcome = run(*arguments, stdin=stdin)
     assert outcome.code == 0, outcome.err
     return outcome.out
+
+
+def check_refusal(outcome: Outcome, reason: str) -> None:
+    """A command must have failed with one line that gives this reason."""
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("deniable: error: ")
+    assert outcome.err.count("\n") == 1
+    assert outcome.err.endswith("\n")
+    assert "Traceback" not in outcome.err
+    assert "unexpected" not in outcome.err
+    assert reason in outcome.err
+
+
+def listing(folder: Path) -> dict[str, int]:
+    """The files of a folder and their sizes."""
+    return {path.name: path.stat().st_size for path in folder.iterdir()}

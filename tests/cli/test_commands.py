@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-import typer
 
 import deniable as dn
 from deniable.cli.io.keystreams import keystreams
-from deniable.cli.program import app
 from deniable.randomness.keystream import Keystream
 from tests.cli.command import run, succeed
-from tests.contract import settings
+from tests.contract import cases
 
 LABELS = ["never", "once", "often, or more"]
 
@@ -54,26 +49,6 @@ def table(tmp_path: Path, values: list[str | None]) -> Path:
 def test_a_spec_made_by_the_command_line_is_the_one_python_makes(spec: Path) -> None:
     domain = dn.Domain.categories(LABELS, no_answer=True)
     assert dn.Spec.from_json(spec.read_bytes()) == dn.mechanism("grr", domain=domain, epsilon=2.0).spec
-
-
-@pytest.mark.parametrize(
-    ("arguments", "domain"),
-    [
-        (["--k", 5], dn.Domain.integers(0, 4)),
-        (["--k", 5, "--other"], dn.Domain.integers(0, 4, other=True)),
-        (["--low", -3, "--high", 3, "--no-answer"], dn.Domain.integers(-3, 3, no_answer=True)),
-        (["--labels", "1,2"], dn.Domain.categories(["1", "2"])),
-    ],
-)
-def test_a_spec_can_be_made_for_any_domain(arguments: list[object], domain: dn.Domain) -> None:
-    made = dn.Spec.from_json(succeed("spec", "new", *arguments, "--epsilon", 1))
-    assert made.domain == domain
-
-
-def test_labels_can_come_from_a_file_with_one_a_line(tmp_path: Path) -> None:
-    (tmp_path / "labels.txt").write_bytes("\ufeffja\r\nnein\r\n".encode())
-    made = dn.Spec.from_json(succeed("spec", "new", "--labels-file", tmp_path / "labels.txt", "--epsilon", 1))
-    assert made.domain.all_labels() == ["ja", "nein"]
 
 
 def test_a_spec_is_shown_with_its_exact_guarantee(spec: Path, mechanism: dn.RandomizedResponse) -> None:
@@ -176,7 +151,7 @@ def test_two_halves_of_a_report_file_add_up_to_the_whole(spec: Path, table: Path
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_reports_of_every_mechanism_survive_csv_and_parquet(name: str, tmp_path: Path) -> None:
-    m = settings.one_of(name)
+    m = cases.of(name).one()
     spec = tmp_path / "spec.json"
     spec.write_text(m.spec.to_json())
     (tmp_path / "values.csv").write_text("\n".join(["value", *(str(user % m.k) for user in range(200))]))
@@ -254,41 +229,3 @@ def test_users_needed_is_the_number_python_gives(spec: Path, mechanism: dn.Rando
 
 def test_every_mechanism_is_listed() -> None:
     assert set(dn.list_mechanisms()) <= set(succeed("mechanisms").split())
-
-
-def test_the_version_is_the_packages() -> None:
-    assert succeed("--version") == f"deniable {dn.__version__}\n"
-
-
-def all_commands(group: Any = None, before: str = "") -> list[str]:
-    found = []
-    for name, command in (group or typer.main.get_command(app)).commands.items():
-        deeper = hasattr(command, "commands")
-        found += all_commands(command, f"{before}{name} ") if deeper else [before + name]
-    return found
-
-
-@pytest.mark.parametrize("command", all_commands())
-def test_every_command_has_a_help_text_with_an_example(command: str) -> None:
-    text = succeed(*command.split(), "--help")
-    assert f"deniable {command}" in text.partition("Example")[2]
-
-
-def test_no_arguments_at_all_show_the_help() -> None:
-    assert succeed() == succeed("--help")
-
-
-def test_the_help_loads_nothing_heavy() -> None:
-    heavy = {"numba", "scipy", "pyarrow", "matplotlib", "altair", "flint"}
-    program = (
-        f"import sys; from deniable.cli import main; main(['--help']); sys.exit(len({heavy} & sys.modules.keys()))"
-    )
-    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stderr
-
-
-def test_the_package_runs_as_a_program() -> None:
-    finished = subprocess.run(
-        [sys.executable, "-m", "deniable", "--version"], capture_output=True, text=True, check=True
-    )
-    assert finished.stdout == f"deniable {dn.__version__}\n"

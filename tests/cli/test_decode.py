@@ -15,7 +15,7 @@ from tests.cli.command import run, succeed
 
 WORDS = [f"word-{place}" for place in range(40)]
 COUNTS = [round(40_000 / (place + 1)) for place in range(30)] + [0] * 10  # the last ten are absent
-SPEC = ("--open", "--epsilon", 4, "--cohorts", 64, "--buckets", 32, "--candidates-expected", 100)
+SPEC = ("--open", "--epsilon", 4, "--set", "cohorts=64", "--set", "buckets=32", "--candidates-expected", 100)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_repeated_candidates_are_dropped_with_a_warning_and_blank_lines_skipped(
     files = (folder / "all.summary", "--spec", folder / "spec.json", "--json")
     outcome = run("decode", *files, "--candidates", "-", stdin=text)
     assert outcome.code == 0
-    assert "3 candidates were there before" in outcome.err
+    assert "3 repeated candidates" in outcome.err
     assert outcome.out == succeed("decode", *files, "--candidates", folder / "candidates.txt")
 
 
@@ -101,8 +101,8 @@ def test_what_is_found_is_printed_written_and_drawn(folder: Path, tmp_path: Path
     )  # fmt: skip
     text = " ".join(out.split())
     assert "candidates are present" in text
-    assert "at most 5% are absent, on average" in text
-    assert "strings that are no candidates" in text
+    assert "at most 5% of the strings called present are absent" in text
+    assert "strings that are not candidates" in text
     assert "simulated" in text
     assert "word-2" in text
     assert "word-3 " not in text
@@ -120,7 +120,7 @@ def test_the_spec_beside_the_reports_is_found_by_its_fingerprint(folder: Path, t
     outcome = run("decode", tmp_path / "alone.summary", "--candidates", folder / "candidates.txt")
     assert outcome.code == 2
     assert outcome.err.count("\n") == 1
-    assert "give --spec" in outcome.err
+    assert "Give --spec" in outcome.err
     assert "--spec must be given" in run("decode", "-", "--candidates", folder / "candidates.txt").err
 
 
@@ -135,8 +135,8 @@ def test_strings_that_nobody_listed_are_counted_together(folder: Path) -> None:
 
 
 WRONG = {
-    "estimate all.summary --spec spec.json": "use deniable decode --candidates FILE",
-    "decode all.summary --spec closed.json --candidates candidates.txt": "use deniable estimate",
+    "estimate all.summary --spec spec.json": "Use deniable decode --candidates FILE",
+    "decode all.summary --spec closed.json --candidates candidates.txt": "Use deniable estimate",
     "decode all.summary --spec spec.json": "Missing option '--candidates'",
     "decode all.summary --spec spec.json --candidates nothing.txt": "nothing.txt: No such file",
     "decode all.summary --spec spec.json --candidates blank.txt": "blank.txt: there are no candidates",
@@ -144,18 +144,18 @@ WRONG = {
     "decode all.summary --spec spec.json --candidates long.txt": "candidates must be a string, or bytes, of at most",
     "decode all.summary --spec spec.json --candidates reserved.txt": "candidates must be distinct and not",
     "decode all.summary --spec spec.json --candidates numbers.parquet": "candidates must be a string",
-    "decode all.summary --spec spec.json --candidates candidates.csv": "which column holds the values",
+    "decode all.summary --spec spec.json --candidates candidates.csv": "several columns. Choose one with --column",
     "decode all.summary --spec spec.json --candidates candidates.txt --column a": "read line by line",
     "decode all.summary --spec spec.json --candidates candidates.txt --method guess": "method must be one of",
     "decode all.summary --spec spec.json --candidates candidates.txt --rate 2": "rate must lie strictly",
     "decode all.summary --spec spec.json --candidates candidates.txt -o out.xlsx": "an estimate is written to",
     "decode all.summary --spec spec.json --candidates all.summary": "is given both as candidates and as reports",
-    "decode - --spec spec.json --candidates -": "once only",
-    "decode r.csv --spec closed.json --candidates candidates.txt": "use deniable estimate",
-    "spec new --k 5 --epsilon 1 --max-bytes 4 -o out.json": "--max-bytes: only with --open",
+    "decode - --spec spec.json --candidates -": "only once",
+    "decode r.csv --spec closed.json --candidates candidates.txt": "Use deniable estimate",
+    "spec new --k 5 --epsilon 1 --max-bytes 4 -o out.json": "--max-bytes can only be used with --open",
     "spec new --k 5 --open --epsilon 1 -o out.json": "must be given once",
     "spec new --open --epsilon 1 -m grr -o out.json": "domain must be closed for grr",
-    "spec new --open --epsilon 1 --hashes 2 -o out.json": "parameters must be known to orr",
+    "spec new --open --epsilon 1 --set hashes=2 -o out.json": "--set hashes: orr has no such parameter",
 }  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def test_the_numbers_are_those_of_the_summaries_it_wrote(shown: tuple[Path, str]
 
 def test_the_command_it_ends_with_works(shown: tuple[Path, str]) -> None:
     _, out = shown
-    command = out.partition("Go on with: deniable ")[2].splitlines()[0]
+    command = out.partition("Continue with: deniable ")[2].splitlines()[0]
     assert "font missing" in succeed(*command.split())
 
 

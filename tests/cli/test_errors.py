@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import deniable as dn
-from tests.cli.command import Outcome, run, succeed
+from tests.cli.command import check_refusal, listing, run
 
 
 @pytest.fixture(scope="module")
@@ -62,21 +54,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def listing(folder: Path) -> dict[str, int]:
-    return {path.name: path.stat().st_size for path in folder.iterdir()}
-
-
-def check_refusal(outcome: Outcome, reason: str) -> None:
-    assert outcome.code == 2
-    assert outcome.out == ""
-    assert outcome.err.startswith("deniable: error: ")
-    assert outcome.err.count("\n") == 1
-    assert outcome.err.endswith("\n")
-    assert "Traceback" not in outcome.err
-    assert "unexpected" not in outcome.err
-    assert reason in outcome.err
-
-
 WRONG = {
     # usage
     "frobnicate": "No such command",
@@ -89,7 +66,7 @@ WRONG = {
     "privatize values.csv --spec spec.json -o out.csv --seed -1": "Invalid value for '--seed'",
     "privatize - --spec spec.json -o out.csv --seed 9223372036854775808": "seed must be a whole number",
     "estimate all.summary --spec spec.json --top 0": "Invalid value for '--top'",
-    "estimate - - --spec spec.json": "once only",
+    "estimate - - --spec spec.json": "only once",
     "demo --users 3 --out out": "Invalid value for '--users'",
     "demo --epsilon 0 --out out --no-pictures": "epsilon must be positive",
     "demo --no-pictures --out values.csv": "values.csv: File exists",
@@ -120,10 +97,10 @@ WRONG = {
     "spec check newer.json": "newer.json: spec has version 2",
     "spec check values.parquet": "values.parquet: spec is not JSON",
     "spec check spec.json other.json cut.json": "cut.json: spec is not JSON",
-    "spec check other.json reports.csv": "reports.csv: belongs to another spec",
-    "spec check other.json reports.parquet": "reports.parquet: belongs to another spec",
-    "spec check other.json all.summary": "all.summary: belongs to another spec",
-    "spec check spec.json values.csv": "values.csv: one column must be called report@",
+    "spec check other.json reports.csv": "reports.csv: the file belongs to another spec",
+    "spec check other.json reports.parquet": "reports.parquet: the file belongs to another spec",
+    "spec check other.json all.summary": "all.summary: the file belongs to another spec",
+    "spec check spec.json values.csv": "values.csv: exactly one column must be called report@",
     "users-needed --spec spec.json": "margin must be given",
     "users-needed --spec spec.json --margin 2": "margin must lie strictly between 0 and 1",
     # values
@@ -131,8 +108,8 @@ WRONG = {
     "privatize . --spec spec.json -o out.csv": "Is a directory",
     "privatize values.csv --spec nothing.json -o out.csv": "nothing.json: No such file",
     "privatize values.csv --spec weakened.json -o out.csv": "weakened.json: the spec's thresholds",
-    "privatize values.csv --spec spec.json -o out.csv": "which column holds the values: 'user', 'answer'",
-    "privatize values.csv --column age --spec spec.json -o out.csv": "no column 'age' among 'user', 'answer'",
+    "privatize values.csv --spec spec.json -o out.csv": "several columns. Choose one with --column: 'user', 'answer'",
+    "privatize values.csv --column age --spec spec.json -o out.csv": "no column 'age'. The columns are 'user'",
     "privatize values.csv --column user --spec spec.json -o out.csv": "value in row 1 must be one of the 2 labels",
     "privatize twice.csv --column a --spec spec.json -o out.csv": "more than one column 'a'",
     "privatize stray.csv --spec spec.json -o out.csv": "stray.csv: value in row 2 must be one of the 2 labels",
@@ -145,13 +122,13 @@ WRONG = {
     "privatize null-bytes.csv --spec spec.json -o out.csv": "null-bytes.csv: ",
     "privatize cut.parquet --spec spec.json -o out.csv": "cut.parquet: ",
     "privatize damaged.parquet --spec spec.json -o out.csv": "damaged.parquet: ",
-    "privatize all.summary --spec spec.json -o out.csv": "this is a summary",
+    "privatize all.summary --spec spec.json -o out.csv": "this file is a summary",
     "privatize values.parquet --spec spec.json -o out.txt": "out.txt: reports are written to .parquet or .csv",
     "privatize values.parquet --spec spec.json -o nowhere/out.csv": "nowhere/out.csv: cannot be written",
     "privatize values.parquet --spec spec.json -o subfolder.csv": "subfolder.csv: Is a directory",
     # reports and summaries
     "summarize nothing.csv --spec spec.json -o out.summary": "nothing.csv: No such file",
-    "summarize values.csv --spec spec.json -o out.summary": "values.csv: one column must be called report@",
+    "summarize values.csv --spec spec.json -o out.summary": "values.csv: exactly one column must be called report@",
     "summarize reports.csv --spec other.json -o out.summary": "reports.csv: a batch of reports belongs to another spec",
     "summarize reports.parquet --spec other.json -o out.summary": "reports.parquet: a batch of reports belongs",
     "summarize all.summary --spec other.json -o out.summary": "all.summary: a summary belongs to another spec",
@@ -195,97 +172,3 @@ def test_an_error_after_half_the_output_leaves_the_old_file_as_it_was(folder: Pa
     outcome = run("privatize", "-", "--spec", folder / "spec.json", "-o", out, stdin=b"yes\n" * 500_000 + b"sure\n")
     check_refusal(outcome, "standard input: value in row 500001 must be one of the 2 labels")
     assert listing(tmp_path) == {"out.csv": 3}
-
-
-def test_a_disk_that_fills_up_is_reported_with_the_files_name(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.summary"
-    with patch("os.replace", side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))):
-        outcome = run("summarize", folder / "reports.csv", "--spec", folder / "spec.json", "-o", out)
-    check_refusal(outcome, f"{out}: No space left on device")
-    assert listing(tmp_path) == {}
-
-
-@pytest.mark.may_skip
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
-def test_a_full_device_is_reported_once(folder: Path) -> None:
-    check_refusal(run("spec", "new", "--k", 3, "--epsilon", 1, "-o", "/dev/full"), "/dev/full: No space left on device")
-    command = [sys.executable, "-m", "deniable", "spec", "show", str(folder / "spec.json")]
-    with open("/dev/full", "w") as full:
-        finished = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (finished.returncode, finished.stderr) == (2, "deniable: error: No space left on device\n")
-
-
-def test_a_missing_extra_is_named_and_no_table_is_left_either(folder: Path, tmp_path: Path) -> None:
-    files = ["-o", tmp_path / "out.csv", "--plot", tmp_path / "out.png"]
-    with patch.dict(sys.modules, {"matplotlib.figure": None}):
-        outcome = run("estimate", folder / "all.summary", "--spec", folder / "spec.json", *files)
-    check_refusal(outcome, "pip install 'deniable[plots]'")
-    assert listing(tmp_path) == {}
-
-
-def test_an_unforeseen_error_is_still_one_line(folder: Path) -> None:
-    with patch("deniable.cli.io.reports.summary_of", side_effect=RuntimeError("two\nlines")):
-        outcome = run("estimate", folder / "all.summary", "--spec", folder / "spec.json")
-    assert outcome.code == 2
-    assert outcome.err == "deniable: error: unexpected RuntimeError: two lines (DENIABLE_TRACEBACK=1 shows where)\n"
-
-
-def test_a_warning_is_one_line_too(folder: Path) -> None:
-    from deniable.estimation.methods.iterative import ConvergenceWarning
-
-    def warn(*_: Any) -> None:
-        import warnings
-
-        warnings.simplefilter("always")
-        warnings.warn("certified gap 1e-3", ConvergenceWarning, stacklevel=1)
-
-    with patch("deniable.cli.commands.estimate.check_inputs", warn):
-        outcome = run("estimate", folder / "all.summary", "--spec", folder / "spec.json")
-    assert (outcome.code, outcome.err) == (0, "deniable: warning: certified gap 1e-3\n")
-
-
-def test_interrupting_ends_with_130_and_leaves_no_file(folder: Path, tmp_path: Path) -> None:
-    command = ["privatize", "-", "--spec", str(folder / "spec.json"), "-o", str(tmp_path / "out.csv")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "deniable", *command],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # the tests themselves may run where interrupts are ignored
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    with process:
-        while not any(tmp_path.iterdir()):  # the partial file shows that it is at work
-            assert process.poll() is None
-            time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
-    assert (process.returncode, err) == (130, "deniable: error: interrupted\n")
-    assert listing(tmp_path) == {}
-
-
-def test_a_reader_that_goes_away_ends_the_command_quietly(folder: Path) -> None:
-    values = folder.parent / "many.csv"
-    values.write_text("answer\n" + "yes\n" * 1_000_000)
-    command = ["privatize", str(values), "--spec", str(folder / "spec.json"), "-o", "-"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "deniable", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    with process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.stderr.read() == ""
-    assert process.returncode == 1
-
-
-def test_files_get_the_permissions_of_any_new_file_or_keep_their_own(folder: Path, tmp_path: Path) -> None:
-    plain, new, old = (tmp_path / name for name in ("plain", "new.summary", "old.summary"))
-    plain.touch()
-    old.touch()
-    old.chmod(0o640)
-    for path in (new, old):
-        succeed("summarize", folder / "reports.csv", "--spec", folder / "spec.json", "-o", path)
-    assert new.stat().st_mode == plain.stat().st_mode
-    assert old.stat().st_mode & 0o777 == 0o640

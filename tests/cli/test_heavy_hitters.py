@@ -14,7 +14,7 @@ import deniable as dn
 from tests.cli.command import run, succeed
 
 COUNTS = {"london": 9000, "paris": 6000, "rome": 4000, "amsterdam": 3000, "a": 2000}
-NEW = ("--epsilon", 4, "--alphabet", "adeilmnoprst", "--max-bytes", 6, "--lengths", "3,5,7", "--cohorts", 64)
+NEW = ("--epsilon", 4, "--alphabet", "adeilmnoprst", "--max-bytes", 6, "--lengths", "3,5,7", "--set", "cohorts=64")
 
 
 @pytest.fixture(scope="module")
@@ -90,16 +90,16 @@ def test_one_string_a_line_comes_from_standard_input(folder: Path, tmp_path: Pat
 WRONG = {
     "new --epsilon 0 -o out.json": "epsilon must be positive",
     "new --epsilon 1 --lengths a,b -o out.json": "--lengths must be whole numbers",
-    "new --epsilon 1 --lengths 3,2 -o out.json": "lengths must grow and end with 13",
+    "new --epsilon 1 --lengths 3,2 -o out.json": "lengths must increase and end with 13",
     "new --epsilon 1 -m grr -o out.json": "mechanism must be one of cms, hcms, orappor, orr",
     "show spec.json": 'spec.json: a heavy-hitter spec must have the member "heavy_hitters"',
     "show nothing.json": "nothing.json: No such file",
-    "privatize towns.parquet --spec hh.json -o out.parquet": "which column holds the values: 'town', 'user'",
+    "privatize towns.parquet --spec hh.json -o out.parquet": "Choose one with --column: 'town', 'user'",
     "privatize towns.parquet --column user --spec hh.json -o out.parquet": "value in row 1 must be text, got 0",
     "privatize gap.csv --column town --spec hh.json -o out.parquet": "gap.csv: value in row 2 must be text, got None",
     "privatize towns.parquet --column town --spec hh.json -o out.csv": "are written to .parquet files",
     "summarize towns.parquet --spec hh.json -o out.summary": "table is not in the layout of reports",
-    "summarize gap.csv --spec hh.json -o out.summary": "gap.csv: these are neither reports nor a summary",
+    "summarize gap.csv --spec hh.json -o out.summary": "gap.csv: this file holds neither reports nor a summary",
     "summarize r.parquet --spec other.json -o out.summary": "r.parquet: a batch of reports belongs to another spec",
     "find s.summary --spec other.json": "s.summary: a summary belongs to another spec",
     "find cut.summary --spec hh.json": "cut.summary: summary is truncated or damaged",
@@ -107,7 +107,7 @@ WRONG = {
     "find s.summary --spec hh.json --rate 0": "rate must lie strictly between 0 and 1",
     "find s.summary --spec hh.json --level 95": "level must lie strictly between 0 and 1",
     "find s.summary --spec hh.json -o out.xlsx": "is written to .csv, .parquet, .json",
-    "find - - --spec hh.json": "once only",
+    "find - - --spec hh.json": "only once",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deniable.estimation.channel import Operator, PureChannel
-from deniable.mechanisms.base.definition import Answer
+from deniable.estimation.evidence import Solution
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ def mirrored_evidence(sound: type[Any]) -> type[Any]:
     """Has the right operator, and shows methods another."""
 
     def evidence(self: Any, summary: Any) -> Any:
-        right = sound._evidence(self, summary)
+        right = sound.evidence(self, summary)
         return replace(right, operator=_Turned(right.operator, values=-1))
 
-    return type("MirroredEvidence", (sound,), {"_evidence": evidence})
+    return type("MirroredEvidence", (sound,), {"evidence": evidence})
 
 
 def mirrored_kept_reports(sound: type[Any]) -> type[Any]:
@@ -108,8 +108,9 @@ def backwards_by_default(sound: type[Any]) -> type[Any]:
     """Answers in reverse order by the default method alone."""
 
     def methods(self: Any) -> Any:
-        def turned(summary: Any) -> Answer:
-            return Answer(sound(self.domain, self.epsilon, **self._parameters()).estimate(summary).frequencies[::-1])
+        def turned(evidence: Any) -> Solution:
+            right = sound(self.domain, self.epsilon, **self._parameters())
+            return Solution(right.estimate(evidence.summary).frequencies[::-1])
 
         return {**sound._methods(self), self.default_method: turned}
 

@@ -1,6 +1,6 @@
 """What a mechanism promises of the answers it gives: likelihood, support, tails, and the truth by every method.
 
-Like contract.py these are checks that take a mechanism and fail with AssertionError; all of them enumerate every report
+Like those in checks they take a mechanism and fail with AssertionError; all of them enumerate every report
 there is, so that none has false alarms.
 """
 
@@ -13,11 +13,11 @@ import pytest
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
-from deniable.mechanisms.base.definition import Payload
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.hadamard.blocks import HadamardMechanism
+from deniable.mechanisms.layouts.layout import Payload
+from tests.contract import cases
 from tests.contract import checks as contract
-from tests.contract import settings
 
 _MANY = 10**12  # users, so many that every report is as frequent as it is likely
 _BY_ASSUMED_HASHES = "sketch"  # the published estimate: right on average over hash functions, not for those there are
@@ -27,7 +27,7 @@ Columns = dict[Payload, list[Fraction]]  # of each report, its probability under
 
 def check_likelihood(m: Mechanism, seed: int) -> None:
     """That of a summary, or of the reports themselves where a summary keeps less than they do."""
-    if m.name not in settings.KEEP_LESS:
+    if cases.of(m.name).summary_keeps_all:
         contract.check_operator_is_the_channel(m, seed)
         check_evidence_is_the_likelihood(m)
         return
@@ -38,7 +38,7 @@ def check_likelihood(m: Mechanism, seed: int) -> None:
 def check_evidence_is_the_likelihood(m: Mechanism) -> None:
     """Methods see a channel that may leave out what tells nothing: the likelihood up to a factor of the report."""
     for payload, column in _columns(m).items():
-        evidence = m._evidence(m.summarize(contract.payload_array(m, [payload])))
+        evidence = m.evidence(m.summarize(contract.payload_array(m, [payload])))
         assert evidence.operator is not None
         likelihood = evidence.operator.adjoint(evidence.counts.astype(float))
         wanted = np.array(column, float)
@@ -63,13 +63,14 @@ def check_reports_have_their_likelihood(m: Mechanism, seed: int) -> None:
 def check_support(m: Mechanism) -> None:
     """A report supports the values under which it is likeliest, and the estimate follows from how many do."""
     in_blocks = isinstance(m, HadamardMechanism) and m.agreement.blocks > 1  # support is counted in one block only
-    if in_blocks or not hasattr(m, "support_counts"):
-        assert m.pure_channel() is None, "a pure mechanism counts the reports that support a value"
+    says_nothing = type(m).support_counts is Mechanism.support_counts and m.channel is None
+    if in_blocks or says_nothing:
+        assert m.channel is None, "a pure mechanism counts the reports that support a value"
         return
     columns = _columns(m)
     summaries = {payload: m.summarize(contract.payload_array(m, [payload])) for payload in columns}
     support = {payload: m.support_counts(summary).tolist() for payload, summary in summaries.items()}
-    channel = m.pure_channel()
+    channel = m.channel
     _check_marks(columns, support, channel)
     if channel is None:
         return
@@ -84,7 +85,7 @@ def check_tails(m: Mechanism, seed: int) -> None:
     columns = _columns(m)
     times = np.random.default_rng(seed).integers(1, 9, len(columns))
     several = m.tails(m.summarize(contract.payload_array(m, list(columns)).repeat(times, axis=0)))
-    if m.pure_channel() is None:
+    if m.channel is None:
         assert several is None
         return
     assert several is not None
@@ -130,4 +131,4 @@ def check_methods_find_the_truth(m: Mechanism) -> None:
 
 
 def _columns(m: Mechanism) -> Columns:
-    return {payload: [m._probability(payload, index) for index in range(m.k)] for payload in m.all_payloads()}
+    return {payload: [m._probability(payload, index) for index in range(m.k)] for payload in m.layout.all()}

@@ -7,6 +7,7 @@ the test is called by. Faults that only one mechanism can have are classes in it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +15,8 @@ import numpy as np
 import pytest
 
 from deniable.estimation.channel import PureChannel
+from deniable.estimation.evidence import Solution
 from deniable.estimation.methods.linear import unbiased
-from deniable.mechanisms.base.definition import Answer
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 
@@ -103,11 +104,8 @@ def _changed_thresholds(sound: type[Any], name: str, change: Callable[[Any], dic
 def dropped_rejections(sound: type[Any], name: str = "DroppedRejection") -> type[Any]:
     """The same for every draw of a subset."""
 
-    def derive(self: Any) -> None:
-        sound._derive(self)
-        object.__setattr__(self, "rejections", np.zeros_like(self.rejections))
-
-    return type(name, (sound,), {"_derive": derive})
+    rejections = property(lambda self: np.zeros_like(sound.rejections.func(self)))
+    return type(name, (sound,), {"rejections": rejections})
 
 
 def claims_all_of_epsilon(sound: type[Any], name: str) -> type[Any]:
@@ -122,7 +120,7 @@ def words_depend_on_value(sound: type[Any], name: str = "WordsDependOnValue") ->
     """Reads nothing at all for value 0."""
 
     def randomize_one(self: Any, index: int, choices: Any) -> Any:
-        return next(iter(self.all_payloads())) if index == 0 else sound.randomize_one(self, index, choices)
+        return next(iter(self.layout.all())) if index == 0 else sound.randomize_one(self, index, choices)
 
     return type(name, (sound,), {"randomize_one": randomize_one})
 
@@ -150,7 +148,8 @@ def place_only_if_needed(sound: type[Any], name: str = "WordsDependOnCoin") -> t
             place = choices.below(inside, t["rejection_inside"])
         else:
             place = inside + choices.below(outside, t["rejection_outside"])
-        return cohort * self.modulus + (index + self.multipliers[cohort] * self.element(place)) % self.modulus
+        sets = self.sets
+        return cohort * sets.modulus + (index + sets.multipliers[cohort] * sets.element(place)) % sets.modulus
 
     return type(name, (sound,), {"randomize_one": randomize_one})
 
@@ -182,28 +181,46 @@ def stray_bits(sound: type[Any], size: str, name: str = "StrayBits") -> type[Any
 
 def wrong_set(sound: type[Any], name: str = "WrongSet") -> type[Any]:
     """A set of the right size that is no difference set."""
-    elements = property(lambda self: np.arange(self.symbols // getattr(self, "h", 1), dtype=np.uint32))
-    return type(name, (sound,), {"elements": elements})
+    if not hasattr(sound, "sets"):
+        return type(name, (sound,), {"elements": property(lambda self: np.arange(self.block_size, dtype=np.uint32))})
+
+    def sets(self: Any) -> Any:
+        right = sound.sets.func(self)
+        elements = property(lambda one: np.arange(one.modulus, dtype=np.uint32))
+        return type(name, (type(right),), {"elements": elements})(right.q, right.t)
+
+    return type(name, (sound,), {"sets": property(sets)})
 
 
 def reads_any_bytes(sound: type[Any], name: str) -> type[Any]:
     """Takes bytes that no client sends for some report."""
 
     def unpack(self: Any, data: bytes) -> Any:
-        possible = list(self.all_payloads())
+        possible = list(self.all())
         return possible[int.from_bytes(data, "big") % len(possible)]
 
-    return type(name, (sound,), {"_unpack": unpack})
+    return with_layout(sound, name, unpack=unpack)
+
+
+def with_layout(sound: type[Any], name: str, **methods: Callable[..., Any]) -> type[Any]:
+    """The mechanism with some methods of its layout replaced; they may call those of `type(self).__base__`."""
+
+    def layout(self: Any) -> Any:
+        right = sound.layout.func(self)
+        kind = type(name, (type(right),), methods)
+        return kind(**{field.name: getattr(right, field.name) for field in fields(right)})
+
+    return type(name, (sound,), {"layout": property(layout)})
 
 
 # Estimates and what is stated ----------------------------------------------------------------------
 
 
 def ideal_probabilities(
-    sound: type[Any], ideal: Callable[[Any], PureChannel], name: str = "IdealEstimator", stated_by: str = "_channel"
+    sound: type[Any], ideal: Callable[[Any], Any], name: str = "IdealEstimator", stated_by: str = "channel"
 ) -> type[Any]:
     """Declares the probabilities of e^epsilon instead of those of the integers that run."""
-    return type(name, (sound,), {stated_by: lambda self: ideal(self)})
+    return type(name, (sound,), {stated_by: property(lambda self: ideal(self))})
 
 
 def ideal_estimator(sound: type[Any], ideal: Callable[[Any], PureChannel], name: str = "IdealEstimator") -> type[Any]:
@@ -212,7 +229,7 @@ def ideal_estimator(sound: type[Any], ideal: Callable[[Any], PureChannel], name:
     def methods(self: Any) -> Any:
         return {
             **sound._methods(self),
-            "unbiased": lambda s: Answer(unbiased(self.support_counts(s), s.n, ideal(self))),
+            "unbiased": lambda e: Solution(unbiased(self.support_counts(e.summary), e.n, ideal(self))),
         }
 
     return type(name, (sound,), {"_methods": methods})
@@ -241,7 +258,7 @@ def every_report_covers(sound: type[Any], name: str = "EveryReportCovers") -> ty
     """Takes it that every report supports one of the values, which a domain that is not full does not ensure."""
 
     def reconstruction_rate(self: Any) -> Fraction:
-        chances = [self._probability(payload, 0) for payload in self.all_payloads()]
+        chances = [self._probability(payload, 0) for payload in self.layout.all()]
         return len(chances) * max(chances) / self.k
 
     return type(name, (sound,), {"reconstruction_rate": reconstruction_rate})

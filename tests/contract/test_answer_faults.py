@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dn
 from deniable.estimation.channel import Listing
-from tests.contract import answer_faults, faults, settings
+from tests.contract import answer_faults, cases, faults
 from tests.contract import answers as contract_of_answers
 
 SEED = 5
@@ -27,23 +27,33 @@ def tails(m: Any) -> None:
 
 support, truth = contract_of_answers.check_support, contract_of_answers.check_methods_find_the_truth
 
-LIKELIHOOD = tuple(name for name in dn.list_mechanisms() if name not in settings.KEEP_LESS)
-PURE = ("blh", "clh", "csr", "design", "flh", "grr", "hr", "olh", "oue", "pgr", "ss", "sue", "the")
-OF_SUMMARIES = ("clh", "csr", "design", "hcms", "hpgr", "hr", "orr", "rhr")  # the default method asks the operator
+SOUND = {name: cases.of(name).last() for name in dn.list_mechanisms()}
+
+
+def those(has: Callable[[Any], bool]) -> tuple[str, ...]:
+    """The names of the mechanisms of which that is true."""
+    return tuple(name for name, sound in SOUND.items() if has(sound))
+
+
+KEEP_ALL = those(lambda m: cases.of(m.name).summary_keeps_all)
+KEEP_LESS = those(lambda m: not cases.of(m.name).summary_keeps_all)
+LISTING = those(lambda m: isinstance(m.operator(), Listing))
+PURE = those(lambda m: m.channel is not None)
+BY_OPERATOR = those(lambda m: m.operator() is not None and m.default_method not in m._methods())
 
 PLANTED: list[tuple[Fault, Callable[[Any], None], tuple[str, ...]]] = [
-    (answer_faults.mirrored_values, likelihood, LIKELIHOOD),
-    (answer_faults.mirrored_reports, likelihood, LIKELIHOOD),
-    (answer_faults.mirrored_evidence, likelihood, LIKELIHOOD),
-    (answer_faults.mirrored_entries, likelihood, ("clh", "csr", "hcms", "hpgr", "hr", "olh", "orr", "rhr")),
-    (answer_faults.mirrored_kept_reports, likelihood, settings.KEEP_LESS),
+    (answer_faults.mirrored_values, likelihood, KEEP_ALL),
+    (answer_faults.mirrored_reports, likelihood, KEEP_ALL),
+    (answer_faults.mirrored_evidence, likelihood, KEEP_ALL),
+    (answer_faults.mirrored_entries, likelihood, LISTING),
+    (answer_faults.mirrored_kept_reports, likelihood, KEEP_LESS),
     (answer_faults.next_values_support, support, PURE),
     (answer_faults.next_values_support, tails, PURE),
     (answer_faults.mirrored_tails, tails, PURE),
     (answer_faults.tails_of_another_channel, tails, PURE),
-    (answer_faults.mirrored_values, truth, OF_SUMMARIES),
-    (answer_faults.mirrored_evidence, truth, ("blh", "flh", "olh")),
-    (answer_faults.backwards_by_default, truth, tuple(dn.list_mechanisms())),
+    (answer_faults.mirrored_values, truth, tuple(name for name in BY_OPERATOR if name != "olh")),  # shows another
+    (answer_faults.mirrored_evidence, truth, BY_OPERATOR),
+    (answer_faults.backwards_by_default, truth, tuple(SOUND)),
 ]
 
 
@@ -55,11 +65,11 @@ def every_plant() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("fault", "check", "name"), list(every_plant()))
 def test_a_fault_in_the_answers_is_caught(fault: Fault, check: Callable[[Any], None], name: str) -> None:
-    sound = settings.last_of(name)
+    sound = SOUND[name]
     faults.assert_caught(check, sound, fault(type(sound))(sound.domain, sound.epsilon, **sound._parameters()))
 
 
 def test_the_turned_list_of_entries_is_seen_as_one() -> None:
-    sound = settings.last_of("csr")
+    sound = SOUND["csr"]
     turned = answer_faults.mirrored_entries(type(sound))(sound.domain, sound.epsilon, **sound._parameters())
     assert isinstance(turned.operator(), Listing)

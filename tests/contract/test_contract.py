@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.mechanisms.base.mechanism import Mechanism
 from tests.contract import answers as contract_of_answers
+from tests.contract import cases
 from tests.contract import checks as contract
-from tests.contract import settings
 
 
 @contextmanager
@@ -44,7 +43,7 @@ def served(name: str, grid: list[dict[str, Any]], refused: int) -> Iterator[Mech
     assert len(refusals) == refused, "\n".join(refusals)
 
 
-@pytest.fixture(params=settings.small_settings(), ids=str)
+@pytest.fixture(params=cases.small_settings(), ids=str)
 def small(request: pytest.FixtureRequest) -> Mechanism:
     name, setting = request.param
     return dn.mechanism(name, **setting)
@@ -52,7 +51,7 @@ def small(request: pytest.FixtureRequest) -> Mechanism:
 
 @pytest.fixture(params=dn.list_mechanisms())
 def one(request: pytest.FixtureRequest) -> Mechanism:
-    return settings.one_of(request.param)
+    return cases.of(request.param).one()
 
 
 def test_a_refused_setting_does_not_pass_unless_it_is_expected() -> None:
@@ -66,7 +65,7 @@ def test_a_refused_setting_does_not_pass_unless_it_is_expected() -> None:
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_the_channel_is_exact_and_within_epsilon(name: str) -> None:
-    for mechanism in served(name, settings.enumerable(name), settings.refused(name).enumerable):
+    for mechanism in served(name, cases.of(name).enumerable(), cases.of(name).refused.enumerable):
         with named(mechanism):
             table = contract.channel_of(mechanism)
             contract.check_channel_sums_to_one(mechanism, table)
@@ -76,7 +75,7 @@ def test_the_channel_is_exact_and_within_epsilon(name: str) -> None:
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_any_size_and_epsilon_are_served_within_epsilon(name: str) -> None:
-    for mechanism in served(name, settings.plain(name), settings.refused(name).plain):
+    for mechanism in served(name, cases.of(name).plain(), cases.of(name).refused.plain):
         with named(mechanism):
             guarantee = mechanism.guarantee()
             assert guarantee.ratio > 1
@@ -84,15 +83,15 @@ def test_any_size_and_epsilon_are_served_within_epsilon(name: str) -> None:
 
 
 def test_all_words_through_the_kernel_give_the_channel(small: Mechanism) -> None:
-    contract.check_kernel_makes_the_channel(small, settings.enumerable_bits(small, limit=16))
+    contract.check_kernel_makes_the_channel(small, contract.enumerable_bits(small, limit=16))
 
 
 def test_more_bits_through_the_kernel_give_the_channel(one: Mechanism) -> None:
-    contract.check_kernel_makes_the_channel(one, settings.enumerable_bits(one))
+    contract.check_kernel_makes_the_channel(one, contract.enumerable_bits(one))
 
 
 def test_all_words_through_the_plain_path_give_the_channel(small: Mechanism) -> None:
-    contract.check_plain_path_makes_the_channel(small, settings.enumerable_bits(small, limit=12))
+    contract.check_plain_path_makes_the_channel(small, contract.enumerable_bits(small, limit=12))
 
 
 def test_the_sampler_follows_the_channel(small: Mechanism, seed: int) -> None:
@@ -110,7 +109,7 @@ def test_the_estimate_is_unbiased_with_the_stated_variance(small: Mechanism, see
 
 def test_a_coarse_coin_is_unbiased_too(small: Mechanism) -> None:
     # thresholds of few bits are far from the ideal probabilities, so an estimator that used those would show
-    contract.check_unbiased_and_variance(contract.coarse(small, settings.coarse_bits(small)))
+    contract.check_unbiased_and_variance(contract.coarse(small, contract.coarse_bits(small)))
 
 
 def test_batches_and_single_reports_agree(small: Mechanism, seed: int) -> None:
@@ -149,15 +148,15 @@ def test_reports_survive_their_bytes(small: Mechanism) -> None:
 
 
 @given(data=st.binary(max_size=6))
-@hypothesis_settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None)
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_any_bytes_decode_to_a_report_or_are_refused(name: str, data: bytes) -> None:
-    contract.check_bytes_decode_or_are_refused(settings.one_of(name), data)
+    contract.check_bytes_decode_or_are_refused(cases.of(name).one(), data)
 
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_a_large_domain_is_unbiased_within_six_standard_errors_and_nearer_by_default(name: str, seed: int) -> None:
-    m = settings.large_one(name)
+    m = cases.of(name).large_one()
     true = (1_000_000 / np.arange(1, m.k + 1) ** 1.3).astype(np.int64)
     n = int(true.sum())
     summary = m.summarize(m.privatize(np.repeat(np.arange(m.k), true), seed=seed))
@@ -169,7 +168,7 @@ def test_a_large_domain_is_unbiased_within_six_standard_errors_and_nearer_by_def
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_a_seeded_report_is_marked_and_cannot_be_sent(name: str) -> None:
-    m = settings.one_of(name)
+    m = cases.of(name).one()
     reports = m.privatize([0, 1, 1], seed=7)
     assert reports.simulated
     assert reports == m.privatize([0, 1, 1], seed=7)
@@ -180,7 +179,7 @@ def test_a_seeded_report_is_marked_and_cannot_be_sent(name: str) -> None:
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_fresh_reports_differ_from_call_to_call(name: str) -> None:
-    m = settings.one_of(name)
+    m = cases.of(name).one()
     assert m.privatize([0] * 1000) != m.privatize([0] * 1000)
     assert not m.privatize([0]).simulated
 
@@ -211,7 +210,7 @@ BAD_SETTINGS: list[tuple[str, dict[str, object]]] = [
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_a_setting_that_cannot_be_served_is_refused_in_one_line(name: str) -> None:
     for argument, change in BAD_SETTINGS:
-        setting = {**settings.one_setting(name), **change}
+        setting = {**cases.of(name).one_setting, **change}
         with named(change), pytest.raises(dn.InvalidArgument, match=f"^{argument} must .*$") as caught:
             dn.mechanism(name, **{key: value for key, value in setting.items() if value is not None})
         assert "\n" not in str(caught.value), change
@@ -243,7 +242,7 @@ def test_a_bad_value_is_refused_in_one_line(one: Mechanism) -> None:
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_no_values_make_no_reports(name: str) -> None:
-    m = settings.one_of(name)
+    m = cases.of(name).one()
     empty = m.summarize(m.privatize([]))
     assert empty == m.empty_summary()
     with pytest.raises(dn.EmptySummary):
@@ -252,7 +251,7 @@ def test_no_values_make_no_reports(name: str) -> None:
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_what_belongs_to_another_spec_is_refused(name: str) -> None:
-    m, other = settings.one_of(name), settings.one_of(name, epsilon=1.1)
+    m, other = cases.of(name).one(), cases.of(name).one(epsilon=1.1)
     foreign = other.privatize([0, 1])
     for use in (m.summarize, lambda reports: m.encode(reports[0]), lambda reports: m.probability(reports[0], 0)):
         with pytest.raises(dn.FingerprintMismatch):
@@ -274,7 +273,7 @@ def shape_of(name: str, k: int, n: int) -> np.ndarray:
 @pytest.mark.parametrize("shape", ["zipf", "spike", "uniform"])
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_the_error_is_the_closed_form_on_every_shape_of_data(name: str, shape: str, seed: int) -> None:
-    m = settings.large_one(name)
+    m = cases.of(name).large_one()
     n, runs = 3000, 40
     true = shape_of(shape, m.k, n)
     errors = [
@@ -283,5 +282,5 @@ def test_the_error_is_the_closed_form_on_every_shape_of_data(name: str, shape: s
     stated = np.mean([m.variance(f, n) for f in true / n])
     spread = np.std(errors, ddof=1) / np.sqrt(runs)
     # where variances differ from value to value the stated one is an average, which a spike need not meet
-    average = 0.0 if getattr(m, "channel", None) is not None else 0.05
+    average = 0.0 if m.channel is not None else 0.05
     assert abs(np.mean(errors) - stated) <= 6 * spread + average * stated

@@ -91,10 +91,12 @@ def test_a_batch_finds_what_single_values_find(domain: Domain) -> None:
 
 
 def test_a_refusal_names_value_position_and_rule() -> None:
-    with pytest.raises(dn.ValueOutsideDomain, match=r"value at position 1 must be one of the 3 labels .* got 'mauve'"):
+    with pytest.raises(
+        dn.ValueOutsideDomain, match=r"value at position 1 must be one of the 3 labels, got 'mauve'. The domain has"
+    ):
         COLOURS.indices(["red", "mauve"])
     with pytest.raises(
-        dn.ValueOutsideDomain, match=r"value at position 2 must be a whole number from 18 to 99 .* got 17"
+        dn.ValueOutsideDomain, match=r"value at position 2 must be a whole number from 18 to 99, got 17. The domain has"
     ):
         AGES.indices(np.array([18, 19, 17]))
     with pytest.raises(dn.ValueOutsideDomain, match='no "no answer" category'):
@@ -307,10 +309,10 @@ def test_the_value_is_looked_at_only_to_be_refused() -> None:
 
 def test_a_refusal_names_the_value_as_python_writes_it() -> None:
     for values in (pa.array(["red", "mauve"]), pd.Series(["red", "mauve"]), np.array(["red", "mauve"])):
-        with pytest.raises(dn.ValueOutsideDomain, match=r"position 1 .* got 'mauve'$"):
+        with pytest.raises(dn.ValueOutsideDomain, match=r"position 1 .* got 'mauve'\. "):
             COLOURS.indices(values)
     for values in (pa.array([20, 7]), pa.chunked_array([[20], [7]]), np.array([20, 7], np.int8)):
-        with pytest.raises(dn.ValueOutsideDomain, match=r"position 1 .* got 7$"):
+        with pytest.raises(dn.ValueOutsideDomain, match=r"position 1 .* got 7\. "):
             AGES.indices(values)
 
 

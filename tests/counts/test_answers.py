@@ -176,7 +176,7 @@ def test_combining_nothing_or_unlike_answers_is_refused() -> None:
     for call, says in (
         (lambda: dn.combine([]), "answers must be one or more answers"),
         (lambda: dn.combine([one, 3.0]), "answers must be one or more answers"),
-        (lambda: dn.combine([one, many]), "answers must be of one shape"),
+        (lambda: dn.combine([one, many]), "answers must have the same shape"),
         (lambda: dn.combine([one], weights=[1.0, 2.0]), "weights must be 1 finite numbers"),
         (lambda: dn.combine([one], how="median"), "how must be one of sum, mean"),
     ):
@@ -199,7 +199,7 @@ def test_errors_of_very_many_and_different_counts_come_from_a_sample_of_them(rng
     y = rng.integers(0, 10**9, 100_000)
     total = dn.debias(lambda x: x**2, y, epsilon=0.1, reduce="sum", best="auto")
     assert total.moments.variance == pytest.approx(total.std_error**2, rel=0.02)
-    with pytest.raises(dn.InvalidArgument, match="best must be unbiased for so many and so different counts"):
+    with pytest.raises(dn.InvalidArgument, match=r"best must be unbiased for more than [\d,]+ distinct counts"):
         dn.debias(lambda x: x**2, y, epsilon=0.1, best="auto")
 
 

@@ -84,13 +84,13 @@ def test_sampled_neighbours_are_unbiased_and_know_what_they_add(rng: np.random.G
     assert np.mean([run.added for run in runs]) == pytest.approx(values.var(), rel=0.3)
     answer = dn.debias_multivariate(f, y, epsilon=1.0, samples=20_000, scale=math.inf)
     assert abs(answer.value - exact) < 6 * answer.std_error
-    assert "20,000 of 3^3 neighbours were drawn" in answer.notes[0]
+    assert "20,000 of 3^3 neighbours were sampled" in answer.notes[0]
 
 
 def test_many_counts_are_sampled_by_themselves() -> None:
     noisy = dn.DiscreteLaplace(4.0).release(np.arange(20), seed=1)
     answer = dn.debias_multivariate(lambda x: x.sum(axis=1), noisy, max_terms=3**7)
-    assert "2,187 of 3^20 neighbours were drawn" in answer.notes[0]
+    assert "2,187 of 3^20 neighbours were sampled" in answer.notes[0]
     assert abs(answer.value - 190) < 6 * answer.std_error
 
 
@@ -178,7 +178,7 @@ def test_proposition_8_a_monotone_indicator_has_exponential_variance_in_our_vers
 
 
 WRONG = [
-    (lambda: dn.debias_multivariate(lambda x: x, [1, 2], epsilon=1.0), "f must give one value per row"),
+    (lambda: dn.debias_multivariate(lambda x: x, [1, 2], epsilon=1.0), "f must return one value per row"),
     (lambda: dn.debias_multivariate(lambda x: x[:, 0] * np.nan, [1, 2], epsilon=1.0), "f must be finite"),
     (lambda: dn.debias_multivariate(lambda x: x[:, 0], [1, 2]), "epsilon must be given"),
     (

@@ -212,7 +212,7 @@ WRONG = [
     (lambda: dn.DiscreteLaplace(1.0).release(np.ma.masked_equal([1, 2], 2)), "none of them masked"),
     (lambda: dn.DiscreteLaplace(1.0).release([float("nan"), 1]), "counts must be whole numbers, got nan"),
     (lambda: dn.DiscreteLaplace(1.0).release(["a"]), "counts must be whole numbers, got 'a'"),
-    (lambda: dn.DiscreteLaplace(1.0).release([[1], [2, 3]]), "counts must be whole numbers in rows of one length"),
+    (lambda: dn.DiscreteLaplace(1.0).release([[1], [2, 3]]), "counts must be whole numbers in rows of equal length"),
     (lambda: dn.DiscreteLaplace(1.0).release([]), "counts must hold at least one count, got 'none'"),
     (lambda: dn.Release.from_json("{}"), "this text is not a release"),
     (lambda: dn.Release.from_json('{"deniable.release": 2}'), "layout of the release has version 2"),

@@ -281,7 +281,7 @@ WRONG = [
     (lambda r: dn.ask.entropy(r, base=1), "base must be above 1"),
     (lambda _: dn.ask.entropy(ROWS, [8, 9, 9], epsilon=1.0), "total must be a whole number, at least 1, or 2 of them"),
     (lambda r: dn.ask.simpson(r, 1, replacement=False), "total must be at least 2"),
-    (lambda r: dn.ask.divergence(r, r[:2]), "other must be a vector of as many counts, 3"),
+    (lambda r: dn.ask.divergence(r, r[:2]), "other must be a vector of 3 counts, as many as the first"),
     (lambda r: dn.ask.divergence(r, r, 17), "other_total must be given if and only if total is"),
     (lambda r: dn.ask.mean(r, [1, 2]), "values must be 3 numbers, one per count"),
     (lambda r: dn.ask.mean(r, "abc"), "values must be finite numbers"),

@@ -94,7 +94,8 @@ def test_the_columns_of_a_fitted_tree_are_found_by_name() -> None:
     answer = dn.ask.tree(np.array([7, 2, 1]), model, columns=["year", "visits", "beds"], epsilon=3.0)
     assert answer.naive == by_hand((2, 1))
     with pytest.raises(
-        dn.InvalidArgument, match=r"tree must test columns of the release only \(year, beds\), got 'visits'"
+        dn.InvalidArgument,
+        match=r"of the release only, got 'visits'\. The columns are year, beds.",
     ):
         dn.ask.tree(np.array([7, 2]), model, columns=["year", "beds"], epsilon=3.0)
 
@@ -127,8 +128,8 @@ def test_a_leaf_alone_is_a_constant() -> None:
 
 
 WRONG = [
-    ({"column": 2, "threshold": 1, "yes": 0, "no": 1}, "tree must test columns of the release only (0 to 1), got 2"),
-    ({"column": "age", "threshold": 1, "yes": 0, "no": 1}, "test columns of the release only (none are named)"),
+    ({"column": 2, "threshold": 1, "yes": 0, "no": 1}, "of the release only, got 2. The columns are 0 to 1."),
+    ({"column": "age", "threshold": 1, "yes": 0, "no": 1}, "of the release only, got 'age'. Name the columns"),
     ({"column": 0, "threshold": 1, "yes": 0}, "tree must have nodes with column, threshold, yes and no, or value"),
     ({"column": 0, "threshold": float("nan"), "yes": 0, "no": 1}, "a threshold of the tree must be a finite number"),
     ({"column": 0, "threshold": 1, "yes": "high", "no": 1}, "a leaf of the tree must be a finite number, got 'high'"),

@@ -35,7 +35,7 @@ def zipf(count: int, n: int) -> np.ndarray:
 
 def cells_of(m: dn.HashedResponse, listed: list[str], true: Any, users: list[str], **options: Any) -> CohortCells:
     summary = dn.simulate(m, true, seed=options.pop("seed", 0), candidates=users)
-    return m.cohort_cells(summary, m.design(DOMAIN.indices(listed), complete=options.pop("complete", False)))
+    return m.cohort_cells(summary, m.functions.design(DOMAIN.indices(listed), complete=options.pop("complete", False)))
 
 
 def dense(design: CohortDesign) -> np.ndarray:
@@ -162,7 +162,7 @@ def test_the_most_likely_frequencies_are_no_less_likely_than_others(seed: int) -
     true = zipf(80, 20_000)
     summary = dn.simulate(m, true, seed=seed, candidates=names)
     for complete in (False, True):
-        design = m.design(DOMAIN.indices(names[:60]), complete=complete)
+        design = m.functions.design(DOMAIN.indices(names[:60]), complete=complete)
         channel = m.channel_of(design, unlisted=not complete)
         best = m.estimate(summary, "mle", candidates=names[:60], complete=complete)
         assert best.frequencies.sum() == pytest.approx(1)
@@ -210,7 +210,7 @@ def test_the_variance_of_a_candidate_s_cells_is_that_of_its_weights() -> None:
     # n Var of the estimate from its own cells is C^2/|X|^4 times the sum of X^2 times the variance of each cell
     m, names = made(16, 8), strings(20)
     summary = dn.simulate(m, zipf(20, 10_000), candidates=names)
-    design = m.design(DOMAIN.indices(names), complete=False)
+    design = m.functions.design(DOMAIN.indices(names), complete=False)
     variances = m.cell_variances(summary)
     x, cells = dense(design), variances.observed.reshape(-1)
     norms = (x**2).sum(1)
@@ -225,7 +225,7 @@ def test_a_candidate_beside_a_frequent_unlisted_string_has_a_larger_error() -> N
     m, names = made(16, 16, epsilon=4.0), strings(200)
     other = "not on the list"
     summary = dn.simulate(m, [30_000, *[350] * 200], seed=2, candidates=[other, *names])
-    table = m.table(DOMAIN.indices([other, *names]))
+    table = m.functions.table(DOMAIN.indices([other, *names]))
     shared = (table[:, 1:] == table[:, :1]).sum(0)
     errors = m.estimate(summary, "per-candidate", candidates=names).std_error[:-1]
     assert errors[shared >= 3].mean() > 1.2 * errors[shared == 0].mean()

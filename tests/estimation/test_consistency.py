@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
-from deniable.estimation.evidence import UNBIASED, Evidence, family
+from deniable.estimation.evidence import Evidence
 from deniable.estimation.intervals import BinomialTails
 from deniable.estimation.methods import linear as consistency
 from deniable.estimation.methods.power_law import FALLBACK, STEEPEST, exponent, posterior_mean
+from deniable.estimation.methods.shared import UNBIASED, shared_methods
 from deniable.estimation.methods.simplex import nearest_distribution, projected
 from deniable.mechanisms.base.server import KEPT
 from tests import ROOT
-from tests.contract import settings as small
+from tests.contract import cases as contract_cases
 from tests.naive import response as naive
 
 DISTRIBUTIONS = {"mle", "ibu", "mixture-reduction", "gls", "projected", "mle-apx", "normalized", "norm-cut", "power-ns"}
@@ -298,7 +299,7 @@ def test_a_mechanism_need_not_list_the_shared_methods() -> None:
 @pytest.mark.parametrize("n", [1, 300])
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_every_mechanism_offers_them_and_they_give_numbers(name: str, n: int, seed: int) -> None:
-    m = small.one_of(name)
+    m = contract_cases.of(name).one()
     assert {"projected", "normalized", "norm", "norm-cut", "power", "power-ns", "base-pos", "base-cut"} < set(m.methods)
     assert ("mle" in m.methods) >= (m.operator() is not None)
     labels = m.domain.all_labels()
@@ -314,12 +315,12 @@ def test_every_mechanism_offers_them_and_they_give_numbers(name: str, n: int, se
 
 
 def test_a_summary_that_tells_less_has_fewer_methods() -> None:
-    least, pure = family(pure=False, likelihood=False), family(pure=True, likelihood=False)
-    everything = family(pure=True, likelihood=True)
+    least, pure = shared_methods(pure=False, likelihood=False), shared_methods(pure=True, likelihood=False)
+    everything = shared_methods(pure=True, likelihood=True)
     assert set(pure) - set(least) == {"mle-apx"}
     assert set(everything) - set(pure) == {"mle", "ibu", "gls", "mixture-reduction"}
     f = np.array([0.7, 0.4, -0.2])
-    evidence = Evidence(f, 100, NOISE, np.array([50, 30, 20]))
+    evidence = Evidence(dn.Summary(np.array([50, 30, 20]), 100, "0" * 64), f, NOISE, np.array([50, 30, 20]))
     for name, method in least.items():
         found = method(evidence).frequencies
         assert np.isfinite(found).all()
@@ -333,11 +334,13 @@ def test_counts_too_large_for_the_exact_projection_take_the_other_one() -> None:
     counts = np.array([2**61, 2**60, 2**60])
     n = int(counts.sum())
     f = np.array([float((Fraction(int(c), n) - channel.q) / channel.gain) for c in counts])
-    evidence = Evidence(f, n, NOISE, counts, BinomialTails(counts, n, channel))
-    np.testing.assert_allclose(family(pure=True, likelihood=False)["projected"](evidence).frequencies, f, atol=1e-14)
+    evidence = Evidence(dn.Summary(counts, n, "0" * 64), f, NOISE, counts, BinomialTails(counts, n, channel))
+    np.testing.assert_allclose(
+        shared_methods(pure=True, likelihood=False)["projected"](evidence).frequencies, f, atol=1e-14
+    )
 
 
 def test_every_shared_method_is_described() -> None:
     page = (ROOT / "docs" / "methods.md").read_text()
     rows = "".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
-    assert set(re.findall("`(.*?)`", rows)) == {*family(pure=True, likelihood=True), KEPT}
+    assert set(re.findall("`(.*?)`", rows)) == {*shared_methods(pure=True, likelihood=True), KEPT}

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator, ReplacementOperator
 from deniable.estimation.methods import iterative as bayesian_update
 from deniable.estimation.methods.iterative import ConvergenceWarning, iterate
 from deniable.estimation.methods.likelihood import log_likelihood, most_likely
+from deniable.estimation.operators.dense import MatrixOperator
+from deniable.estimation.operators.two_level import Identity, two_level_operator
 
 
 @pytest.mark.parametrize("skew", [0.01, 1.3, 2.5])
@@ -22,7 +23,7 @@ def test_it_reaches_the_exact_maximum_of_randomised_response(epsilon: float, n: 
     shares = np.arange(1, 501) ** -skew
     true = np.random.default_rng(seed).multinomial(n, shares / shares.sum())
     counts = dn.simulate(m, true, seed=seed).counts
-    found = iterate(counts, ReplacementOperator.of(m.channel))
+    found = iterate(counts, two_level_operator(Identity(), m.channel.p, m.channel.q))
     assert found.gap <= 1e-12
     assert np.abs(found.frequencies - most_likely(counts, m.channel)).sum() <= 1e-9
     assert found.frequencies.min() >= 0
@@ -49,7 +50,7 @@ def test_it_maximises_the_likelihood_of_any_channel(shape: tuple[int, int], rng:
 def test_the_start_changes_the_work_but_not_the_maximum(epsilon: float, rng: np.random.Generator) -> None:
     m = dn.RandomizedResponse(40, epsilon)
     counts = dn.simulate(m, rng.multinomial(3000, rng.dirichlet(np.full(40, 0.3))), seed=3).counts
-    operator, exact = ReplacementOperator.of(m.channel), most_likely(counts, m.channel)
+    operator, exact = two_level_operator(Identity(), m.channel.p, m.channel.q), most_likely(counts, m.channel)
     one_value = np.eye(40)[int(exact.argmin())]  # all others must come back from zero
     for start in (exact, np.full(40, 1 / 40), rng.dirichlet(np.full(40, 0.1)), one_value):
         found = iterate(counts, operator, start=start)
@@ -61,7 +62,7 @@ def test_the_start_changes_the_work_but_not_the_maximum(epsilon: float, rng: np.
 def test_values_that_the_start_leaves_out_come_back() -> None:
     m = dn.RandomizedResponse(4, 2.0)
     counts = np.array([500, 300, 150, 50])
-    operator = ReplacementOperator.of(m.channel)
+    operator = two_level_operator(Identity(), m.channel.p, m.channel.q)
     start = np.array([0.9, 0.1, 0.0, 0.0])
     found = iterate(counts, operator, start=start)
     assert found.updates == 0  # the start was likelier than equal frequencies, so it was used
@@ -81,7 +82,7 @@ def test_few_reports_and_a_weak_noise_are_no_trouble(rng: np.random.Generator) -
         k, n = int(rng.integers(2, 50)), int(10 ** rng.uniform(0, 3))
         m = dn.RandomizedResponse(k, float(rng.uniform(4, 9)))
         counts = dn.simulate(m, rng.multinomial(n, rng.dirichlet(np.full(k, 0.5))), seed=n).counts
-        found = iterate(counts, ReplacementOperator.of(m.channel))
+        found = iterate(counts, two_level_operator(Identity(), m.channel.p, m.channel.q))
         assert found.gap <= 1e-12
         assert np.abs(found.frequencies - most_likely(counts, m.channel)).sum() <= 1e-8
 
@@ -89,7 +90,7 @@ def test_few_reports_and_a_weak_noise_are_no_trouble(rng: np.random.Generator) -
 def test_the_gap_bounds_the_likelihood_lost_at_every_plain_update(rng: np.random.Generator) -> None:
     m = dn.RandomizedResponse(30, 1.0)
     counts = dn.simulate(m, rng.multinomial(2000, rng.dirichlet(np.full(30, 0.3))), seed=1).counts
-    operator, phi = ReplacementOperator.of(m.channel), counts / counts.sum()
+    operator, phi = two_level_operator(Identity(), m.channel.p, m.channel.q), counts / counts.sum()
     best = log_likelihood(most_likely(counts, m.channel), counts, operator)
     theta = np.full(30, 1 / 30)
     for _ in range(200):
@@ -104,7 +105,9 @@ def test_operators_agree_with_their_matrix() -> None:
     vector = np.arange(7.0)
     for method in ("forward", "adjoint", "adjoint_squared"):
         wanted = getattr(MatrixOperator(matrix), method)(vector)
-        np.testing.assert_allclose(getattr(ReplacementOperator.of(m.channel), method)(vector), wanted, rtol=1e-13)
+        np.testing.assert_allclose(
+            getattr(two_level_operator(Identity(), m.channel.p, m.channel.q), method)(vector), wanted, rtol=1e-13
+        )
 
 
 def test_a_gap_that_is_not_reached_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +117,7 @@ def test_a_gap_that_is_not_reached_is_said(monkeypatch: pytest.MonkeyPatch) -> N
     counts = dn.simulate(m, np.arange(500), seed=1).counts
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = iterate(counts, ReplacementOperator.of(m.channel))
+        found = iterate(counts, two_level_operator(Identity(), m.channel.p, m.channel.q))
     assert found.gap > 1e-12
     assert [warning.category for warning in caught] == [ConvergenceWarning]
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator, PureChannel
+from deniable.estimation.channel import PureChannel
 from deniable.estimation.methods.conjugate_gradients import solve
 from deniable.estimation.methods.iterative import iterate
 from deniable.estimation.methods.least_squares import weighted
 from deniable.estimation.methods.linear import unbiased
 from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.operators.dense import MatrixOperator
 from tests.naive import response as naive
 
 

@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator, PureChannel, ReplacementOperator
+from deniable.estimation.channel import PureChannel
 from deniable.estimation.methods.likelihood import log_likelihood, most_likely
 from deniable.estimation.methods.linear import normalized, unbiased
 from deniable.estimation.methods.simplex import projected
+from deniable.estimation.operators.dense import MatrixOperator
+from deniable.estimation.operators.two_level import Identity, two_level_operator
 from tests.naive import response as naive
 
 
@@ -58,7 +60,7 @@ def test_mle_is_likelier_than_every_other_method(rng: np.random.Generator) -> No
     for _ in range(2000):  # of the inputs on which it is compared with fifty digits
         counts, channel = random_case(rng)
         n = int(counts.sum())
-        operator = ReplacementOperator.of(channel)
+        operator = two_level_operator(Identity(), channel.p, channel.q)
         best = log_likelihood(most_likely(counts, channel), counts, operator)
         for method in (projected, normalized):
             other = log_likelihood(method(counts, n, channel), counts, operator)
@@ -139,4 +141,6 @@ def test_log_likelihood_is_that_of_the_channel() -> None:
     f, counts = np.array([0.5, 0.3, 0.2]), np.array([5, 0, 2])
     wanted = (5 * math.log(f @ matrix[:, 0]) + 2 * math.log(f @ matrix[:, 2])) / 7
     assert log_likelihood(f, counts, MatrixOperator(matrix)) == pytest.approx(wanted, rel=1e-14)
-    assert log_likelihood(f, counts, ReplacementOperator.of(channel)) == pytest.approx(wanted, rel=1e-14)
+    assert log_likelihood(f, counts, two_level_operator(Identity(), channel.p, channel.q)) == pytest.approx(
+        wanted, rel=1e-14
+    )

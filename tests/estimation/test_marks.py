@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator
 from deniable.estimation.methods.iterative import iterate
+from deniable.estimation.operators.dense import MatrixOperator
 from deniable.estimation.operators.marks import MarkOperator, ResidueMarkOperator
 from deniable.mechanisms.base.mechanism import Mechanism
 from tests.contract.checks import payload_key

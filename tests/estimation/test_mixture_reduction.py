@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator, ReplacementOperator
 from deniable.estimation.methods.iterative import iterate
 from deniable.estimation.methods.likelihood import log_likelihood, most_likely
 from deniable.estimation.methods.mixture_reduction import GroupedOperator, Reduced, reduced, reduced_replacement
+from deniable.estimation.operators.dense import MatrixOperator
+from deniable.estimation.operators.two_level import Identity, two_level_operator
 
 
 def merged_matrix(matrix: np.ndarray, merged: np.ndarray) -> np.ndarray:
@@ -162,7 +163,7 @@ def test_any_channel_can_be_reduced(rng: np.random.Generator) -> None:
 def test_replacement_and_matrix_agree() -> None:
     m = dn.RandomizedResponse(30, 1.0)
     counts = dn.simulate(m, [5000, 2000, *[50] * 28], seed=4).counts
-    matrix = np.array([ReplacementOperator.of(m.channel).forward(row) for row in np.eye(30)])
+    matrix = np.array([two_level_operator(Identity(), m.channel.p, m.channel.q).forward(row) for row in np.eye(30)])
     f = m.unbiased(dn.Summary(counts, int(counts.sum()), m.fingerprint))
     v0 = m.noise("users")[0]
     found, dense = reduced_replacement(counts, m.channel, f, v0), reduced(counts, MatrixOperator(matrix), f, v0)

@@ -41,7 +41,7 @@ def test_the_average_of_the_errors_is_the_stated_one_when_users_are_spread(
 ) -> None:
     m = dn.mechanism(**setting)
     even = np.full(m.k, 100_000)
-    v0, v1, v2 = m.noise_of(dn.simulate(m, even), target)
+    v0, v1, v2 = m.noise_of(m.evidence(dn.simulate(m, even)), target)
     stated = m.noise(target)
     assert np.mean(v0) == pytest.approx(stated[0], rel=0.02)
     assert np.mean(v0 + v1 + v2) == pytest.approx(sum(stated), rel=0.02)

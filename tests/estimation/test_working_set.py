@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import Listing, MatrixOperator, Operator
+from deniable.estimation.channel import Listing, Operator
 from deniable.estimation.methods import iterative as bayesian_update
 from deniable.estimation.methods import working_set
 from deniable.estimation.methods.iterative import ConvergenceWarning, iterate
 from deniable.estimation.methods.likelihood import log_likelihood
 from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.methods.working_set import SeenChannel, admitted
+from deniable.estimation.operators.dense import MatrixOperator
 
 LISTING = ("blh", "clh", "csr", "flh", "hcms", "hpgr", "hr", "olh", "orr", "pgr", "rhr")
 
@@ -161,7 +162,7 @@ def test_too_much_work_ends_with_the_gap_reached(monkeypatch: pytest.MonkeyPatch
 def test_listed_entries_of_candidates_include_those_of_unlisted_strings(name: str) -> None:
     words = [f"word {number}" for number in range(30)]
     m: Any = dn.mechanism(name, domain=dn.Domain.open(), epsilon=2.0, cohorts=32, buckets=16, candidates=30)
-    operator = m.channel_of(m.design(m.domain.indices(words), complete=False), unlisted=True)
+    operator = m.channel_of(m.functions.design(m.domain.indices(words), complete=False), unlisted=True)
     rows = np.array([operator.forward(row) for row in np.eye(31)])
     reports = np.arange(0, rows.shape[1], 3)
     found = operator.entries(np.array([0, 7, 30]), reports)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.operators.residues import identifies
+from deniable.estimation.operators.residues import ResidueSystem, identifies
 from papers.frame.cache import Cache
 from papers.frame.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Grid
 from papers.frame.report import judged
@@ -33,6 +33,7 @@ from papers.mss.dynamic_program import supported
 from papers.mss.oracles import THEIRS, made, optimum
 from papers.mss.published_moduli import drawn_moduli, fallback, primes, subset_size
 from papers.mss.published_numbering import attack_rates, vectors
+from papers.mss.theory import reconstruction_bound, regularized, system_condition
 
 SMALL: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (utility.measure, {"k": 60, "n": 500, "epsilon": 2.0}),
@@ -147,7 +148,7 @@ def test_errors_of_all_senders_average_to_the_mechanisms_variance() -> None:
     v0, v1, _ = mechanism.noise("users")
     condition, errors = conditioning.senders(k, moduli, 2.0)
     assert errors.mean() == pytest.approx(v0 + v1 / k, rel=1e-9)
-    assert condition**2 == pytest.approx(mechanism.system.condition_number(), rel=1e-6)
+    assert condition**2 == pytest.approx(system_condition(mechanism.system), rel=1e-6)
 
 
 def test_one_modulus_of_all_values_has_the_error_of_subset_selection() -> None:
@@ -229,3 +230,27 @@ def test_attack_rates_are_split_into_sizes_of_subsets_and_places_of_values() -> 
 
 def test_the_optimum_is_that_of_the_paper() -> None:
     assert optimum(1.0, 100) == pytest.approx(4 * math.e / (100 * (math.e - 1) ** 2))
+
+
+def test_the_attack_rate_is_the_papers_bound_where_moduli_divide_k_and_more_elsewhere() -> None:
+    even, odd = (
+        dn.ModularSubsetSelection(12, 1.0, moduli=(4, 12 - 1)),
+        dn.ModularSubsetSelection(6, 1.0, moduli=(2, 3, 5)),
+    )
+    assert odd.reconstruction_rate() > reconstruction_bound(odd)
+    alone = dn.ModularSubsetSelection(12, 1.0, moduli=(12,))
+    assert alone.reconstruction_rate() == reconstruction_bound(alone)
+    assert even.reconstruction_rate() > reconstruction_bound(even)
+
+
+def test_a_ridge_shrinks_and_none_changes_nothing() -> None:
+    m = dn.ModularSubsetSelection(5, 1.0, moduli=(3, 4))
+    summary = m.summarize(m.privatize([0, 1, 2, 3, 4] * 100, seed=1))
+    np.testing.assert_allclose(regularized(m, summary, 0.0), m.unbiased(summary), rtol=1e-12)
+    assert np.linalg.norm(regularized(m, summary, 0.5)) < np.linalg.norm(m.unbiased(summary))
+
+
+def test_the_condition_number_of_a_large_system_is_that_of_its_matrix() -> None:
+    system = ResidueSystem(400, (199, 211, 223, 227), (1.0, 1.0, 0.9, 1.1))
+    values = np.linalg.eigvalsh(system.matrix())
+    assert system_condition(system) == pytest.approx(values[-1] / values[0], rel=1e-3)

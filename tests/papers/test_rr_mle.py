@@ -128,7 +128,7 @@ def test_one_update_is_the_published_one() -> None:
     import deniable as dn
 
     server = dn.mechanism("grr", k=3, epsilon=1.0)
-    operator, channel = server.operator(), server.pure_channel()
+    operator, channel = server.operator(), server.channel
     assert operator is not None
     assert channel is not None
     phi, theta = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6])

@@ -118,7 +118,7 @@ def test_a_list_of_candidates_gets_hashes_that_tell_them_apart() -> None:
     words = numbered(500)
     tuned = dn.tune("orr", candidates=words, epsilon=1.0, n=N)
     m = tuned.mechanism
-    assert not m.design(m.domain.indices(words), complete=False).repeated()
+    assert not m.functions.design(m.domain.indices(words), complete=False).repeated()
 
 
 @pytest.mark.parametrize(

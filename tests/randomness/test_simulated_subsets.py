@@ -23,9 +23,9 @@ def made(k: int, epsilon: float, **parameters: int) -> dn.SubsetSelection:
 def exact_law(m: dn.SubsetSelection, values: list[int]) -> dict[tuple[int, ...], float]:
     """The distribution of the counts of a few users, by enumeration."""
     law: Counter[tuple[int, ...]] = Counter()
-    for chosen in itertools.product(list(m.all_payloads()), repeat=len(values)):
+    for chosen in itertools.product(list(m.layout.all()), repeat=len(values)):
         chance = math.prod(float(m.probability(y, x)) for y, x in zip(chosen, values, strict=True))
-        law[tuple(sum(m.marks(y, v) for y in chosen) for v in range(m.k))] += chance
+        law[tuple(sum(m.supports(y, v) for y in chosen) for v in range(m.k))] += chance
     return law
 
 

@@ -1,7 +1,7 @@
 """The command line: `deniable`, or `python -m deniable`.
 
-`deniable --help` must be quick, so the modules with commands import nothing heavier than typer; the
-others (files, values, report_files, terminal, demo_*) are imported by a command when it runs.
+Help must be quick: `deniable --help` loads no command, and the help of a command loads nothing heavier than typer. What
+reads, computes and writes (cli.io, cli.terminal, the library itself) is imported by a command when it runs.
 """
 
 from deniable.cli.program import main

@@ -1,4 +1,4 @@
-"""Every failure of a command as one line that says what to change."""
+"""Every failure of a command as one line: what is wrong, then what to do."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _LONGEST = 600
 
 
 class CommandError(Exception):
-    """A command cannot do what it was asked."""
+    """A command cannot do what it was asked to do. The message states the rule first, then the remedy."""
 
 
 _PLAIN = (CommandError, DeniableError, UnicodeDecodeError, csv.Error)
 
 
 def one_line(error: BaseException) -> str:
-    """What went wrong, in one printable line."""
+    """Describe an error in one printable line."""
     text = " ".join(_wording(error).split())
     text = "".join(character if character.isprintable() else "?" for character in text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
@@ -28,7 +28,7 @@ def one_line(error: BaseException) -> str:
 
 @contextmanager
 def about(name: str) -> Iterator[None]:
-    """Say which file an error speaks of, unless it does so itself."""
+    """Name the file that an error is about, unless the error names it already."""
     try:
         yield
     except Exception as error:
@@ -61,5 +61,5 @@ def _usage(error: BaseException) -> str:
 
 
 def _of_arrow(error: BaseException) -> bool:
-    """Whether pyarrow made this error, told by name so that asking does not load it."""
+    """Whether pyarrow raised this error, judged by name so that pyarrow need not be loaded."""
     return any(kind.__module__.startswith("pyarrow") for kind in type(error).__mro__)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,13 +13,15 @@ from deniable.cli.errors import STANDARD, CommandError, about
 if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism
 
-SpecFile = Annotated[Path, typer.Option("--spec", metavar="FILE", help="The spec the reports are made under.")]
+TABLES = (".csv", ".parquet", ".json")
+
+SpecFile = Annotated[Path, typer.Option("--spec", metavar="FILE", help="The spec that the reports are made under.")]
 FoundSpec = Annotated[
     Path | None,
     typer.Option(
         "--spec",
         metavar="FILE",
-        help="The spec the reports are made under; by default the .json file beside them that has their fingerprint.",
+        help="The spec of the reports; by default the .json file in their folder that has their fingerprint.",
     ),
 ]
 Collected = Annotated[
@@ -31,11 +34,11 @@ Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")
 Target = Annotated[
     str,
     typer.Option(
-        help="What the error bars are about: the users who reported, or the population they were drawn from.",
+        help="What errors refer to: the users who reported, or the population from which they were drawn.",
         metavar="users|population",
     ),
 ]
-Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Hold for all values at once, not for each.")]
+Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Make the intervals hold for all values at once.")]
 TableFile = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Also write all values: .csv, .parquet or .json."),
@@ -46,15 +49,49 @@ PictureFile = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
+    typer.Option(metavar="NAME", help="A column of counts, if there are several; may be given more than once."),
+]
+Settings = Annotated[
+    list[str] | None,
     typer.Option(
-        metavar="NAME", help="A column with counts, not needed if there is only one; may be given several times."
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the mechanism, such as w=5; may be given more than once. By default the best choice.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
+def mechanism_names() -> list[str]:
+    """List the mechanisms, for a shell to complete."""
+    from deniable.mechanisms.catalogue import ALL
+
+    return sorted({name for name, *_ in ALL})
+
+
+def settings(given: list[str] | None, mechanism: str) -> dict[str, Any]:
+    """Read `--set name=value` options, each a parameter of this mechanism; a value that is not JSON is text."""
+    from deniable.mechanisms.registry import parameters_of
+
+    known, found = parameters_of(mechanism), dict[str, Any]()
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise CommandError(f"--set must have the form NAME=VALUE, got {text!r}")
+        if name not in known:
+            listed = ", ".join(known) or "no parameters"
+            raise CommandError(f"--set {name}: {mechanism} has no such parameter. It takes {listed}.")
+        if name in found:
+            raise CommandError(f"--set {name}: the parameter is given twice")
+        try:
+            found[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            found[name] = value
+    return found
+
+
 def mechanism_of(path: Path) -> Mechanism:
-    """The mechanism of a spec file, its thresholds derived again."""
+    """Read a spec file and make its mechanism, deriving its thresholds again."""
     from deniable.mechanisms.registry import from_spec
 
     with about(str(path)):
@@ -62,7 +99,7 @@ def mechanism_of(path: Path) -> Mechanism:
 
 
 def spec_beside(sources: list[str]) -> Path:
-    """The spec file in the folder of the first input that has its fingerprint."""
+    """Find the spec of the first input: the .json file in its folder with its fingerprint."""
     from deniable.cli.io.reports import fingerprint_of
     from deniable.core.errors import DeniableError
     from deniable.core.spec import Spec
@@ -75,11 +112,21 @@ def spec_beside(sources: list[str]) -> Path:
             if Spec.from_json(path.read_bytes()).fingerprint == wanted:
                 return path
         except (DeniableError, OSError):
-            continue  # another kind of file
-    raise CommandError(f"{sources[0]}: no spec with its fingerprint {wanted[:12]}... is beside it: give --spec")
+            continue  # some other kind of file
+    raise CommandError(f"{sources[0]}: no spec in its folder has its fingerprint ({wanted[:12]}...). Give --spec.")
+
+
+def check_outputs(table: Path | None, picture: Path | None) -> None:
+    """Refuse names that do not say how an answer is to be written or drawn, before any work."""
+    if picture is not None:
+        from deniable.plots.estimates import check_suffix
+
+        check_suffix(picture)
+    if table is not None and table.suffix.lower() not in TABLES:
+        raise CommandError(f"{table}: an estimate is written to {', '.join(TABLES)} files")
 
 
 def check_inputs(inputs: list[str]) -> None:
-    """Standard input can be read once only."""
+    """Refuse to read standard input twice."""
     if inputs.count(STANDARD) > 1:
-        raise CommandError("- (standard input) can be given once only")
+        raise CommandError("- (standard input) can be given only once")

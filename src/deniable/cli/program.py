@@ -1,40 +1,61 @@
-"""The program: all commands together."""
+"""The program `deniable`: its commands in sections, each loaded when it is first needed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from deniable._version import __version__
-from deniable.cli.commands import heavy_hitters, spec
-from deniable.cli.commands.ask import ask
-from deniable.cli.commands.compare import compare
-from deniable.cli.commands.decode import decode
-from deniable.cli.commands.demo import demo
-from deniable.cli.commands.estimate import estimate
-from deniable.cli.commands.mechanisms import mechanisms
-from deniable.cli.commands.privatize import privatize
-from deniable.cli.commands.release import release
-from deniable.cli.commands.summarize import summarize
-from deniable.cli.commands.users_needed import users_needed
-from deniable.cli.running import run_program
+from deniable.cli.commands import SECTIONS
+from deniable.cli.running import new_app, run_program
 
-# plain help: rich's costs 0.1 s; in docstrings, \b keeps the lines of a paragraph apart
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command()(demo)
-app.add_typer(spec.app, name="spec")
-app.command()(privatize)
-app.command()(summarize)
-app.command()(estimate)
-app.command()(decode)
-app.add_typer(heavy_hitters.app, name="heavy-hitters")
-app.command()(release)
-app.command()(ask)
-app.command("users-needed")(users_needed)
-app.command()(compare)
-app.command()(mechanisms)
+
+class _Commands(Mapping[str, Any]):
+    """All commands by name; looking one up imports its module."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in list(self):
+            raise KeyError(name)
+        return _load(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for section in SECTIONS.values() for name in section)
+
+    def __len__(self) -> int:
+        return sum(map(len, SECTIONS.values()))
+
+
+class _Program(TyperGroup):
+    """A group that lists its commands in sections, from their summaries and without loading them."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _Commands()  # type: ignore[assignment]  # typer only reads it
+
+    def format_commands(self, _context: Any, formatter: Any) -> None:
+        width = max(map(len, self.commands))  # of the first column, the same in all sections
+        for heading, summaries in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), summary) for name, summary in summaries.items()])
+
+
+@cache
+def _load(name: str) -> Any:
+    """Import a command: the group of commands that its module calls `app`, else the function of its own name."""
+    attribute = name.replace("-", "_")
+    module = import_module(f"deniable.cli.commands.{attribute}")
+    app = getattr(module, "app", None)
+    if app is None:
+        app = new_app()
+        app.command(name)(getattr(module, attribute))
+    command = typer.main.get_command(app)
+    command.name = name
+    return command
 
 
 def _version(wanted: bool) -> None:
@@ -43,13 +64,16 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+app = new_app(cls=_Program, add_completion=True)
+
+
 @app.callback()
 def deniable(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Private telemetry that answers: each device tells a randomised half-truth, together they give a histogram.
+    """Private telemetry that answers: each device sends a randomised half-truth, together they give a histogram.
 
     \b
     A question from beginning to end:

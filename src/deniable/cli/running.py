@@ -1,4 +1,4 @@
-"""Running a command: its exit code, and what becomes of its errors, warnings and interruptions."""
+"""Running a command: its exit code, and how errors, warnings and interruptions are reported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
 
@@ -15,16 +15,21 @@ from deniable.cli.errors import one_line
 BROKEN_PIPE, WRONG, INTERRUPTED = 1, 2, 130
 
 
+def new_app(*, add_completion: bool = False, **options: Any) -> typer.Typer:
+    """Make a typer program with plain help, because rich's takes 0.1 s. In docstrings, \\b keeps lines apart."""
+    return typer.Typer(add_completion=add_completion, pretty_exceptions_enable=False, rich_markup_mode=None, **options)
+
+
 def run_program(app: typer.Typer, name: str, arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 2 for any error, 130 when interrupted.
 
-    An error is one line on stderr. A reader that went away (`| head`) is no error, but ends the command.
+    An error is one line on stderr. A reader that has gone away (`| head`) is not an error, but ends the command.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _run(app, name, given or ["--help"])
         if sys.stdout is not None:
-            sys.stdout.flush()  # a full disk shows here, not after the last line of main
+            sys.stdout.flush()  # a full disk is noticed here, not after main has returned
         return code
     except BrokenPipeError:
         _abandon(sys.stdout)
@@ -44,11 +49,15 @@ def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            # not command(): it would end the process and word the errors itself
+            if f"_{name.upper()}_COMPLETE" in os.environ:  # a shell wants a line completed
+                command.main(arguments, prog_name=name)
+            # not command(), which would end the process and word the errors itself
             with command.make_context(name, arguments) as context:
                 command.invoke(context)
         except typer.Exit as finished:
             return finished.exit_code
+        except SystemExit as finished:  # how typer ends a completion
+            return int(finished.code or 0)
     return 0
 
 
@@ -62,7 +71,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _abandon(stream: TextIO | None) -> None:
-    """Keep the interpreter from writing the rest, and complaining again, when it ends."""
+    """Keep the interpreter from writing the rest, and failing once more, when it ends."""
     try:
         if stream is not None:
             stream.flush()

@@ -1,11 +1,11 @@
-"""What a person sees: tables on standard output, notes and progress on standard error."""
+"""The screen: tables on standard output, notes and progress on standard error."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -36,14 +36,25 @@ def table(title: str, *headings: str, left: int = 1) -> Table:
     return made
 
 
+def rows_table(title: str, rows: Iterable[Any]) -> Table:
+    """A table of values with their intervals."""
+    from rich.markup import escape
+
+    listed = table(title, "value", "frequency", "std. error", "low", "high", "users")
+    for row in rows:
+        numbers = (row.frequency, row.std_error, row.low, row.high)
+        listed.add_row(escape(str(row.label)), *(f"{number:.4%}" for number in numbers), f"{row.users:,.0f}")
+    return listed
+
+
 def note(text: str) -> None:
-    """One line for the person at the terminal, apart from the output."""
+    """Print one line for the person at the terminal, apart from the output."""
     typer.echo(f"deniable: {text}", err=True)
 
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """A progress bar on standard error, gone when done; nothing at all unless that is a terminal."""
+    """Show a progress bar on standard error while the work lasts, if standard error is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -1,4 +1,4 @@
-"""The array types of the library, by what they hold. No other module names one."""
+"""The array types of the library, named for their contents. No other module defines one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Floats = npt.NDArray[np.float64]
 Spectrum = npt.NDArray[np.complex128]  # of a Fourier transform
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]  # how often something occurred
-Indices = npt.NDArray[np.int64]  # values by their place in the domain, or other places
-Integers = npt.NDArray[np.int64]  # any other whole numbers
+Indices = npt.NDArray[np.int64]  # positions of values in the domain, or other positions
+Integers = npt.NDArray[np.int64]  # any other integers
 Words = npt.NDArray[np.uint64]  # random words, and thresholds to compare them with
-Bitmaps = npt.NDArray[np.uint64]  # rows of 64 bits each
-Symbols = npt.NDArray[np.uint32]  # reports that are one number, and numbers as small
+Bitmaps = npt.NDArray[np.uint64]  # rows of 64-bit words
+Symbols = npt.NDArray[np.uint32]  # reports that are one number, and other numbers below 2^32
 Keys = npt.NDArray[np.uint32]  # round keys of permutations
 Bytes = npt.NDArray[np.uint8]
-Levels = npt.NDArray[np.uint16]  # of heavy hitters, one per report
-Payloads = npt.NDArray[Any]  # unsigned integers: one, or one row of them, per report
-Table = npt.NDArray[Any]  # buckets: uint16, or uint32 where there are many
-Numbers = npt.NDArray[Any]  # float64 or int64, or Python integers where those are too small
+Levels = npt.NDArray[np.uint16]  # heavy-hitter levels, one per report
+Payloads = npt.NDArray[Any]  # unsigned integers: one per report, or one row per report
+Table = npt.NDArray[Any]  # bucket numbers: uint16, or uint32 where there are more
+Numbers = npt.NDArray[Any]  # float64, int64, or Python integers where 64 bits are too few

@@ -10,10 +10,10 @@
     ├── MalformedSummary       bytes that are not a whole summary               (also a ValueError)
     ├── SimulatedReport        a seeded report about to leave the device
     ├── CountOverflow          a sum of counts beyond 2^62                      (also an OverflowError)
-    ├── EmptySummary           an estimate asked of no reports at all
+    ├── EmptySummary           an estimate was requested from no reports
     └── MissingExtra           an optional package is not installed             (also an ImportError)
 
-Exceptions carry the objects they speak of, so that a service can map them to status codes.
+Exceptions carry the objects they are about, so that a service can map them to status codes.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ __all__ = [
 
 
 class DeniableError(Exception):
-    """Base of every error raised on purpose. It survives pickling, so that worker processes can raise it."""
+    """Base of every error raised on purpose. It can be pickled, so that worker processes can raise it."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exception would call the class with the message; these take other arguments
+        # Exception would call the class with the message, but the constructors here take other arguments
         return _rebuilt, (type(self), self.args, self.__dict__)
 
 
@@ -50,16 +50,18 @@ class InvalidArgument(DeniableError, ValueError):
         self.rule = rule
         self.value = value
         self.hint = hint
-        super().__init__(f"{name} must {rule}, got {shown(value)}" + (f". {hint}" if hint else ""))
+        got = shown(value)
+        advice = f"{'' if got.endswith('...') else '.'} {hint}" if hint else ""
+        super().__init__(f"{name} must {rule}, got {got}{advice}")
 
 
 class ValueOutsideDomain(InvalidArgument):
     """A value the domain does not allow, with its position in the batch."""
 
-    def __init__(self, value: object, rule: str, position: int | None = None) -> None:
+    def __init__(self, value: object, rule: str, position: int | None = None, hint: str = "") -> None:
         self.position = position
         where = "value" if position is None else f"value at position {position}"
-        super().__init__(where, rule, value)
+        super().__init__(where, rule, value, hint)
 
 
 class SpecError(DeniableError, ValueError):
@@ -67,7 +69,7 @@ class SpecError(DeniableError, ValueError):
 
 
 class UnsupportedVersion(SpecError):
-    """Something written by a newer release than this one."""
+    """A document or file written by a newer release than this one."""
 
     def __init__(self, what: str, found: object, newest: object) -> None:
         self.found = found
@@ -93,7 +95,7 @@ class MalformedSummary(DeniableError, ValueError):
 
 
 class SimulatedReport(DeniableError):
-    """A seeded report was about to leave the device; only fresh randomness protects a person."""
+    """A seeded report was about to leave the device; only fresh randomness protects its sender."""
 
 
 class CountOverflow(DeniableError, OverflowError):
@@ -101,7 +103,7 @@ class CountOverflow(DeniableError, OverflowError):
 
 
 class EmptySummary(DeniableError):
-    """An estimate was asked of no reports at all."""
+    """An estimate was requested from no reports."""
 
 
 class MissingExtra(DeniableError, ImportError):
@@ -113,7 +115,7 @@ class MissingExtra(DeniableError, ImportError):
 
 
 def _rebuilt(kind: type[DeniableError], args: tuple[object, ...], state: dict[str, object]) -> DeniableError:
-    """An error as it was before it was pickled."""
+    """Rebuild an error from its pickled state."""
     error = kind.__new__(kind)
     error.args = args
     error.__dict__.update(state)
@@ -121,9 +123,9 @@ def _rebuilt(kind: type[DeniableError], args: tuple[object, ...], state: dict[st
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """A value as an error message shows it: its repr, cut to one short line."""
+    """Format a value for an error message: its repr, cut to one short line."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # a number of thousands of digits
+    except ValueError:  # an integer with thousands of digits
         text = f"a {type(value).__name__} too long to print"
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,4 +1,4 @@
-"""The answer: frequencies with standard errors, intervals, and the name of the method that made them."""
+"""Estimated frequencies with standard errors, intervals, and the name of the method that made them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from deniable.core.arrays import Floats, Integers, Mask
+from deniable.core.defaults import LEVEL, RATE, SHOWN
 from deniable.core.domain import Domain, Label
 from deniable.core.errors import MissingExtra
 from deniable.core.validate import strictly_between, whole
 
-LEVEL = 0.95
-SHOWN = 20  # rows in a printed table
-RATE = 0.05  # share of false ones among the values called present
-
 
 class IntervalRule(Protocol):
-    """What an estimate asks about its errors."""
+    """The source of an estimate's intervals and tests of presence."""
 
     def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval: ...
 
@@ -28,14 +25,14 @@ class IntervalRule(Protocol):
 
 
 class Interval(NamedTuple):
-    """Lower and upper ends, one pair per value."""
+    """Lower and upper ends of the intervals, one pair per value."""
 
     low: Floats
     high: Floats
 
 
 class Row(NamedTuple):
-    """One value's answer."""
+    """The estimate of one value."""
 
     label: Label
     frequency: float
@@ -49,9 +46,9 @@ class Row(NamedTuple):
 class Estimate:
     """Estimated frequencies of all values of a domain.
 
-    `target` says what the error bars are about: "users", the frequencies among those who reported, or
-    "population", the distribution they were drawn from. `std_error` is the standard error of the
-    unbiased estimate, evaluated at these frequencies moved into [0, 1]; constrained methods vary less and
+    `target` is what the error bars refer to: "users", the frequencies among the users who reported, or
+    "population", the distribution the users were drawn from. `std_error` is the standard error of the
+    unbiased estimate, evaluated at these frequencies clipped to [0, 1]; constrained methods vary less and
     are biased.
     """
 
@@ -74,16 +71,16 @@ class Estimate:
         return self.frequencies * self.n
 
     def interval(self, level: float = LEVEL, *, simultaneous: bool = False, exact: bool | None = None) -> Interval:
-        """Confidence intervals at this level, per value or for all values at once.
+        """Confidence intervals at this level, for each value or simultaneously for all values.
 
-        `exact` uses binomial tails instead of the score test; it is the default for simultaneous
-        intervals, where a normal approximation fails.
+        `exact` uses binomial tails instead of the score test. It is the default for simultaneous
+        intervals, where the normal approximation fails.
         """
         level = strictly_between(0, 1, level=level)
         return self.interval_rule(level, simultaneous, exact)
 
     def rows(self, level: float = LEVEL, *, simultaneous: bool = False, places: Any = None) -> list[Row]:
-        """The answers of the values at these places (all by default), in that order."""
+        """The estimates of the values at these positions (all by default), in the given order."""
         low, high = self.interval(level, simultaneous=simultaneous)
         chosen = range(len(self.frequencies)) if places is None else places
         users = self.counts
@@ -106,11 +103,11 @@ class Estimate:
     def present(
         self, rate: float = RATE, level: float = LEVEL, *, control: str = "discoveries", simultaneous: bool = False
     ) -> list[Row]:
-        """The values that are really there, most frequent first: each is tested against frequency 0.
+        """The values that are present, most frequent first: each is tested against frequency 0.
 
-        With the control "discoveries" a share of at most `rate` of them is absent, on average (Benjamini and Hochberg
-        1995, for estimates that are independent or positively dependent); with "family" the chance that any of them
-        is absent is at most `rate` (Holm 1979).
+        With the control "discoveries" at most a share `rate` of them is absent, on average (Benjamini and Hochberg
+        1995, for estimates that are independent or positively dependent); with "family" the probability that any of
+        them is absent is at most `rate` (Holm 1979).
         """
         there = np.flatnonzero(self.interval_rule.present(rate, control))
         order = there[np.lexsort((there, -self.frequencies[there]))]
@@ -140,8 +137,8 @@ class Estimate:
     def plot(self, path: str | Path | None = None, *, top: int = 30, level: float = LEVEL, **options: Any) -> Any:
         """Draw the most frequent values with their intervals.
 
-        Returns matplotlib axes; with a path, also writes a picture (.png, .svg, .pdf) or, for .html, an
-        interactive page that needs nothing from the network.
+        Return matplotlib axes. With a path, also write a picture (.png, .svg, .pdf) or, for .html, an
+        interactive page that works offline.
         """
         from deniable.plots.estimates import draw_estimate
 
@@ -175,8 +172,8 @@ class Estimate:
         for row in rows:
             numbers = f"{row.frequency:11.4%} {row.std_error:11.4%}   {row.low:.4%} .. {row.high:.4%}"
             lines.append(f"{row.label!s:<{width}} {numbers}")
-        left = len(self.frequencies) - len(rows)
-        return [*lines, f"... and {left:,} more"] if left else lines
+        hidden = len(self.frequencies) - len(rows)
+        return [*lines, f"... and {hidden:,} more"] if hidden else lines
 
     def _largest(self, count: int) -> Integers:
         count = min(count, len(self.frequencies))

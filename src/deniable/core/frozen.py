@@ -1,4 +1,4 @@
-"""A dictionary that cannot be changed, and survives pickling."""
+"""An immutable dictionary that can be pickled."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, NoReturn
 
 
 class Frozen(dict[str, Any]):
-    """What a spec or a mechanism has derived once: reading is a dictionary's, writing is refused."""
+    """The parameters of a spec or mechanism: reads like a dictionary, refuses every change."""
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError("this mapping is frozen: make a new mechanism instead")
+        raise TypeError("this mapping is frozen; make a new mechanism instead")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     update = setdefault = pop = popitem = clear = _refuse

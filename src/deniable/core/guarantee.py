@@ -1,18 +1,18 @@
-"""What a mechanism promises, computed from the integers that run."""
+"""The privacy guarantee of a mechanism, computed from the integers that run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-_SHOWN_BITS = 1024  # longer fractions help nobody who reads them
+_SHOWN_BITS = 1024  # longer fractions are too long to read
 
 
 @dataclass(frozen=True)
 class Guarantee:
     """The largest ratio Pr[report | value] / Pr[report | other value], as an exact fraction.
 
-    `epsilon` is its logarithm, rounded up; `slack` is what was asked for and is not spent, rounded down.
+    `epsilon` is its logarithm, rounded up; `slack` is the part of the requested epsilon left unspent, rounded down.
     """
 
     ratio: Fraction

@@ -1,18 +1,18 @@
-"""Public hash functions that every client computes alike: strings to numbers, numbers to buckets, permutations.
+"""Public hash functions that all clients share: strings to numbers, numbers to buckets, permutations.
 
-Nothing here is secret, and privacy never rests on it. All arithmetic is on whole numbers, so that it is the same
+Nothing here is secret, and privacy never depends on it. All arithmetic is on integers, so that it is the same
 in every language:
 
 - digest: the first 8 bytes of BLAKE2s (RFC 7693) of the value's bytes under the domain's key, little-endian,
-  modulo the prime P = 2^61 - 1. Strings are hashed as UTF-8, just as they are given.
+  modulo the prime P = 2^61 - 1. Strings are hashed as UTF-8, without normalisation.
 - bucket: floor(m ((a d + b) mod P) / 2^61), d the digest (or the index, in a closed domain). For a random pair
-  (a, b) the images of two different numbers are independent and uniform (Carter and Wegman 1979), so that they
+  (a, b) the images of two different numbers are independent and uniform (Carter and Wegman 1979), so they
   share one of m buckets with probability 1/m, up to m/2^61.
-- permuted: swap-or-not (Hoang, Morris, Rogaway 2012) with 16 rounds, a permutation of any number of values that
-  is computed one value at a time. Rounds need products of 32 bits only, of which processors do many at once.
+- permuted: swap-or-not (Hoang, Morris, Rogaway 2012) with 16 rounds, a permutation of any number of values,
+  computed one value at a time. Rounds need 32-bit products only, which processors compute several at a time.
 
-The functions of a mechanism are numbered; the numbers of function i come from BLAKE2s of its purpose, i and the
-number of a block (4 bytes each, little-endian) under the mechanism's seed (8 bytes, little-endian).
+The functions of a mechanism are numbered. The parameters of function i come from BLAKE2s of its purpose, i and a
+block number (4 bytes each, little-endian) under the mechanism's seed (8 bytes, little-endian).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORD = 2**32 - 1
 
 
 def digest(data: bytes, key: bytes) -> int:
-    """The number below P that stands for these bytes."""
+    """Return the hash of these bytes, a number below P."""
     return int.from_bytes(blake2s(data, digest_size=8, key=key).digest(), "little") % PRIME
 
 
@@ -57,24 +57,24 @@ def round_keys(seed: int, count: int) -> tuple[tuple[int, ...], ...]:
 
 
 def permuted(index: int, keys: Sequence[int], size: int) -> int:
-    """Where one permutation of 0..size-1 sends an index; size is below 2^32."""
+    """Return the image of an index under one permutation of 0..size-1; size is below 2^32."""
     for first, second in zip(keys[::2], keys[1::2], strict=True):
         partner = ((first * size >> 32) - index) % size
-        # both partners look at the larger of the two, and so swap or stay together
+        # both partners test the larger of the two, and so make the same decision
         if mix(second ^ max(index, partner)) >> 31:
             index = partner
     return index
 
 
 def mix(word: int) -> int:
-    """The 32-bit finaliser of MurmurHash3 (Appleby 2011): every bit of the result depends on every bit given."""
+    """The 32-bit finaliser of MurmurHash3 (Appleby 2011): every output bit depends on every input bit."""
     word = (word ^ word >> 16) * 0x85EBCA6B & _WORD
     word = (word ^ word >> 13) * 0xC2B2AE35 & _WORD
     return word ^ word >> 16
 
 
 def _drawn(purpose: str, seed: int, number: int, size: int) -> bytes:
-    """That many bytes for one function: BLAKE2s in blocks of 32."""
+    """Return `size` bytes for one function, from BLAKE2s in blocks of 32."""
     key = seed.to_bytes(8, "little")
     blocks = (purpose.encode() + struct.pack("<II", number, block) for block in range(-(-size // 32)))
     return b"".join(blake2s(data, key=key).digest() for data in blocks)[:size]

@@ -1,4 +1,4 @@
-"""What leaves the devices: a frozen batch of reports, and one report.
+"""Reports, which are all that leaves a device: one report, and a frozen batch of them.
 
 Arrow layout 1 (stable; files, DuckDB and Spark read it): one column `report`, either a plain unsigned
 integer per report or a fixed-size list of them, and in the schema's metadata `deniable.layout`,
@@ -26,7 +26,7 @@ _METADATA_SIMULATED = b"deniable.simulated"
 
 @dataclass(frozen=True)
 class Report:
-    """One report: what a single device sends."""
+    """One report, as a single device sends it."""
 
     payload: int | tuple[int, ...]
     fingerprint: str
@@ -35,9 +35,9 @@ class Report:
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """A frozen batch of reports of one spec.
+    """A frozen batch of reports under one spec.
 
-    `simulated` marks seeded randomness: such reports protect nobody and are refused by `encode`.
+    `simulated` marks reports made with a seed: they protect nobody, and `encode` refuses them.
     """
 
     data: Payloads
@@ -75,7 +75,7 @@ class Reports:
 
     @staticmethod
     def concatenate(batches: Iterable[Reports]) -> Reports:
-        """One batch of several, in order; all must share a fingerprint."""
+        """Join several batches in order; all must have the same fingerprint."""
         parts = list(batches)
         if not parts:
             raise MalformedReport("there are no batches to concatenate")
@@ -94,7 +94,7 @@ class Reports:
         return Reports.concatenate([self, other])
 
     def to_arrow(self) -> Any:
-        """The batch as an Arrow table in the stable layout."""
+        """Return the batch as an Arrow table in the stable layout."""
         import pyarrow as pa
 
         column = pa.array(self.data.reshape(-1))
@@ -105,7 +105,7 @@ class Reports:
 
     @staticmethod
     def from_arrow(table: Any) -> Reports:
-        """The batch in an Arrow table or record batch; the layout is checked."""
+        """Read a batch from an Arrow table or record batch; the layout is checked."""
         import pyarrow as pa
 
         if isinstance(table, pa.RecordBatch):
@@ -136,7 +136,7 @@ class Reports:
 
 
 def read_metadata(metadata: dict[bytes, bytes] | None) -> tuple[str, bool]:
-    """The fingerprint and the simulated flag in an Arrow schema's metadata."""
+    """Return the fingerprint and the simulated flag from an Arrow schema's metadata."""
     found = metadata or {}
     layout = found.get(_METADATA_LAYOUT, b"").decode(errors="replace")
     if not re.fullmatch("[1-9][0-9]{0,5}", layout) or _METADATA_FINGERPRINT not in found:

@@ -1,26 +1,24 @@
-"""The one document client and server share: domain, mechanism, parameters, integer thresholds, version.
+"""The document that client and server share: domain, mechanism, parameters, integer thresholds, version.
 
 Written as canonical JSON (RFC 8785); its SHA-256 is the fingerprint that ties reports and summaries
-to it. Rules of evolution:
+to it (envelope.py). Rules of evolution:
 
 - A mechanism's name and version never change meaning. A new rule for thresholds or for the use of
-  random words is a new version of that mechanism; old versions stay in the registry and are read for ever.
-- `FORMAT` counts layouts of this document. A reader refuses a newer format than its own.
-- A member added later is optional, and is left out when it has its default: old fingerprints stay valid.
+  random words is a new version of that mechanism; old versions stay in the registry and remain readable.
+- `FORMAT` is the version of this document's layout. A reader refuses a newer one.
+- A member added later is optional and is omitted at its default, so that old fingerprints stay valid.
 - Thresholds are decimal strings, since they may exceed 2^53.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from deniable.core.domain import Domain
+from deniable.core.envelope import Document, read_json
 from deniable.core.errors import SpecError, UnsupportedVersion, shown
 from deniable.core.frozen import Frozen
 
@@ -29,8 +27,8 @@ _MEMBERS = {"deniable", "domain", "mechanism", "parameters", "thresholds", "vers
 
 
 @dataclass(frozen=True, eq=False)
-class Spec:
-    """What client and server agree on. Two specs are equal when their fingerprints are.
+class Spec(Document):
+    """The agreement of client and server on a question. Two specs are equal when their fingerprints are.
 
     >>> import deniable as dn
     >>> spec = dn.mechanism("grr", labels=["yes", "no"], epsilon=1.0).spec
@@ -59,38 +57,10 @@ class Spec:
             "thresholds": {name: str(number) for name, number in self.thresholds.items()},
         }
 
-    def to_json(self) -> str:
-        """Canonical JSON: the same bytes in every language."""
-        import rfc8785
-
-        try:
-            return rfc8785.dumps(self.to_dict()).decode()
-        except rfc8785.CanonicalizationError as error:
-            raise SpecError(f"spec holds what canonical JSON cannot write: {error}") from None
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256 of the canonical JSON, in hexadecimal."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Spec) and self.fingerprint == other.fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
-
     @staticmethod
     def from_json(text: str | bytes) -> Spec:
         """Read a spec; spacing and order are free, everything else is checked."""
-        if not isinstance(text, (str, bytes, bytearray)):
-            raise SpecError(f"spec must be JSON text, got {shown(text)}")
-        try:
-            document = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constants)
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, SpecError):
-                raise
-            raise SpecError(f"spec is not JSON: {error}") from None
-        return Spec.from_dict(document)
+        return Spec.from_dict(read_json(text))
 
     @staticmethod
     def from_dict(document: object) -> Spec:
@@ -130,14 +100,3 @@ def _threshold(name: str, text: object) -> int:
     if not isinstance(text, str) or not re.fullmatch("0|[1-9][0-9]{0,99}", text):
         raise SpecError(f"threshold {name} must be a decimal string, got {shown(text)}")
     return int(text)
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    document = dict(pairs)
-    if len(document) < len(pairs):
-        raise SpecError("spec has the same member twice")
-    return document
-
-
-def _no_constants(name: str) -> None:
-    raise SpecError(f"spec holds {name}, which JSON does not have")

@@ -1,13 +1,12 @@
 """What a server keeps instead of reports: an integer array and n, mergeable by addition.
 
-Bytes, version 1 (little-endian): magic `DNBL`, kind `S`, version, flags (bit 0: simulated), one zero,
-the 32 bytes of the fingerprint, n and the number of cells (8 bytes each), the counts (8 bytes each),
-then the SHA-256 of all that. Every version ever written stays readable.
+Bytes, version 1 (little-endian, in the envelope of envelope.py): magic `DNBLS`, version; the header is flags (bit 0:
+simulated), one zero byte, the 32 bytes of the fingerprint, n and the number of cells (8 bytes each); the contents are
+the counts (8 bytes each); the SHA-256 of everything before ends it. Every version ever written stays readable.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import struct
 from dataclasses import dataclass
@@ -16,26 +15,19 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Counts
-from deniable.core.errors import (
-    CountOverflow,
-    FingerprintMismatch,
-    InvalidArgument,
-    MalformedSummary,
-    UnsupportedVersion,
-)
+from deniable.core.envelope import Envelope
+from deniable.core.errors import CountOverflow, FingerprintMismatch, InvalidArgument, MalformedSummary
 from deniable.core.validate import whole
 
-MAX_COUNT = 2**62  # the sum of two always fits the check for overflow
-VERSION = 1
+MAX_COUNT = 2**62  # the sum of two always fits in 64 bits, so overflow can be tested
 MAGIC = b"DNBLS"
-_HEADER = struct.Struct("<5sBBx32sQQ")
-_CHECKSUM = hashlib.sha256().digest_size
+ENVELOPE = Envelope(MAGIC, 1, struct.Struct("<Bx32sQQ"), "a summary")
 _SIMULATED = 1
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Counts of n reports under one fingerprint. Addition is exact, commutative and associative."""
+    """Counts of n reports under one spec. Addition is exact, commutative and associative."""
 
     counts: Counts
     n: int
@@ -55,17 +47,17 @@ class Summary:
         whole(0, MAX_COUNT, n=self.n)
         if not isinstance(self.fingerprint, str) or not re.fullmatch("[0-9a-f]{64}", self.fingerprint):
             raise InvalidArgument("fingerprint", "be 64 hexadecimal digits", self.fingerprint)
-        own = np.array(counts, np.int64)
-        own.setflags(write=False)
-        object.__setattr__(self, "counts", own)
+        copied = np.array(counts, np.int64)
+        copied.setflags(write=False)
+        object.__setattr__(self, "counts", copied)
         object.__setattr__(self, "n", int(self.n))
 
     def __reduce__(self) -> tuple[object, ...]:
         return Summary, (self.counts, self.n, self.fingerprint, self.simulated)  # frozen again when unpickled
 
     def total(self) -> int:
-        """The sum of all counts, exactly: it may exceed 64 bits in a damaged summary."""
-        return (int((self.counts >> 31).sum()) << 31) + int((self.counts & (2**31 - 1)).sum())
+        """The exact sum of all counts, which may exceed 64 bits in a damaged summary."""
+        return exact_total(self.counts)
 
     def __add__(self, other: Summary) -> Summary:
         if not isinstance(other, Summary):
@@ -97,33 +89,22 @@ class Summary:
     def to_bytes(self) -> bytes:
         """The summary as bytes, with a checksum."""
         flags = _SIMULATED if self.simulated else 0
-        fingerprint = bytes.fromhex(self.fingerprint)
-        header = _HEADER.pack(MAGIC, VERSION, flags, fingerprint, self.n, len(self.counts))
-        body = header + self.counts.astype("<i8", copy=False).tobytes()
-        return body + hashlib.sha256(body).digest()
+        header = (flags, bytes.fromhex(self.fingerprint), self.n, len(self.counts))
+        return ENVELOPE.seal(header, self.counts.astype("<i8", copy=False).tobytes())
 
     @staticmethod
     def from_bytes(data: Any) -> Summary:
         """Read a summary; foreign, truncated, damaged or newer bytes are refused."""
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise MalformedSummary(f"a summary must be bytes, got {type(data).__name__}")
-        data = memoryview(data).cast("B")
-        if bytes(data[:5]) != MAGIC:
-            raise MalformedSummary("these bytes are not a summary: the magic number is missing")
-        if len(data) < _HEADER.size + _CHECKSUM:
-            raise MalformedSummary(f"summary is truncated: {len(data)} bytes")
-        _, version, flags, fingerprint, n, cells = _HEADER.unpack_from(data)
-        if version > VERSION:
-            raise UnsupportedVersion("summary", version, VERSION)
-        expected = _HEADER.size + 8 * cells + _CHECKSUM
-        if len(data) != expected:
-            raise MalformedSummary(f"summary has {len(data)} bytes, its header promises {expected}")
-        if hashlib.sha256(data[:-_CHECKSUM]).digest() != data[-_CHECKSUM:]:
-            raise MalformedSummary("summary is damaged: its checksum does not match")
-        if version != VERSION or flags & ~_SIMULATED:
-            raise MalformedSummary(f"summary has unknown version {version} or flags {flags}")
-        counts = np.frombuffer(data[_HEADER.size : -_CHECKSUM], "<i8").astype(np.int64)
+        (flags, fingerprint, n, _), contents = ENVELOPE.unseal(data, promised=lambda *header: 8 * header[-1])
+        if flags & ~_SIMULATED:
+            raise MalformedSummary(f"summary has unknown flags {flags}")
+        counts = np.frombuffer(contents, "<i8").astype(np.int64)
         try:
             return Summary(counts, n, fingerprint.hex(), bool(flags & _SIMULATED))
         except InvalidArgument as error:
             raise MalformedSummary(f"summary holds impossible numbers: {error}") from None
+
+
+def exact_total(counts: Counts) -> int:
+    """Return the exact sum of 64-bit counts, adding their upper and lower halves apart so that neither overflows."""
+    return (int((counts >> 31).sum()) << 31) + int((counts & (2**31 - 1)).sum())

@@ -1,6 +1,6 @@
-"""Checks of arguments, with one wording: name, rule, value.
+"""Checks of arguments, all with the same wording: name, rule, value.
 
-Each function takes the argument by keyword, so the message can name it: `positive(epsilon=epsilon)`.
+Each function takes the argument by keyword, so that the message can name it: `positive(epsilon=epsilon)`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from deniable.core.errors import InvalidArgument
 
 
 def positive(**named: object) -> float:
-    """A finite number above zero."""
+    """Return a finite number above zero."""
     (name, value), *_ = named.items()
     number = _real(name, value, "be a positive number")
     if not number > 0 or math.isinf(number):
@@ -22,7 +22,7 @@ def positive(**named: object) -> float:
 
 
 def between(low: float, high: float, /, **named: object) -> float:
-    """A number from low to high, both allowed."""
+    """Return a number from low to high, both allowed."""
     (name, value), *_ = named.items()
     rule = f"be a number from {low:g} to {high:g}"
     number = _real(name, value, rule)
@@ -32,7 +32,7 @@ def between(low: float, high: float, /, **named: object) -> float:
 
 
 def strictly_between(low: float, high: float, /, **named: object) -> float:
-    """A number above low and below high."""
+    """Return a number above low and below high."""
     (name, value), *_ = named.items()
     rule = f"lie strictly between {low:g} and {high:g}"
     number = _real(name, value, rule)
@@ -42,7 +42,7 @@ def strictly_between(low: float, high: float, /, **named: object) -> float:
 
 
 def whole(low: int, high: int | None = None, /, **named: object) -> int:
-    """A whole number from low to high, both allowed; numpy integers count, bools do not."""
+    """Return a whole number from low to high, both allowed; NumPy integers are accepted, bools are not."""
     (name, value), *_ = named.items()
     rule = f"be a whole number from {low} to {high}" if high is not None else f"be a whole number, at least {low}"
     if isinstance(value, bool):
@@ -57,7 +57,7 @@ def whole(low: int, high: int | None = None, /, **named: object) -> int:
 
 
 def choice(options: Iterable[str], /, **named: object) -> str:
-    """One of a few words."""
+    """Return one of the options."""
     (name, value), *_ = named.items()
     words = list(options)
     if not isinstance(value, str) or value not in words:

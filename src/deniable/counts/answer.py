@@ -1,4 +1,4 @@
-"""An answer to a question about noisy counts: a value, its error, and what to think of it."""
+"""An answer to a question about noisy counts: a value, its error, and warnings about its use."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ Number = Any  # a float, or an array of floats for many answers at once
 
 LEVEL = 0.95
 METHODS = ("unbiased", "naive", "shrunk")
+PLUG_IN_VARIANCE = "the unbiased estimate of the variance was negative: it is computed as if the noisy counts were true"
 
 
 class UnreliableAnswer(UserWarning):
-    """An answer whose own standard error makes it useless, or a biased answer where unbiased ones were wanted."""
+    """Issued for an answer whose standard error makes it useless, and for a biased answer in a sum of answers."""
 
 
 class Ends(NamedTuple):
-    """Lower and upper end of an interval."""
+    """The lower and upper end of an interval."""
 
     low: Number
     high: Number
@@ -35,10 +36,10 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True)
 class Moments:
-    """Errors of the two estimators, as if the noisy counts were the true ones (the plug-in).
+    """Errors of the naive and the unbiased answer, computed as if the noisy counts were the true ones (the plug-in).
 
-    `bias` and `naive_variance` are those of the question put to the noisy counts themselves; `variance` is that
-    of the unbiased answer, `covariance` that of the two.
+    `bias` and `naive_variance` belong to the naive answer, which puts the question to the noisy counts themselves;
+    `variance` is the variance of the unbiased answer, `covariance` the covariance of the two.
     """
 
     bias: Number
@@ -52,12 +53,12 @@ class Moments:
         return self.bias**2 + self.naive_variance
 
     def weight(self) -> Number:
-        """The share w of the unbiased answer for which w unbiased + (1 - w) naive has the least mean square error."""
+        """The weight w for which w unbiased + (1 - w) naive has the least mean square error."""
         # MSE(w) = w^2 V + (1 - w)^2 N + 2 w (1 - w) C;  least at w = (N - C)/(V + N - 2 C)
         with np.errstate(invalid="ignore"):
-            spread = np.asarray(self.variance + self.naive_mse - 2 * self.covariance, np.float64)
+            denominator = np.asarray(self.variance + self.naive_mse - 2 * self.covariance, np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(np.equal(spread, 0), 1.0, (self.naive_mse - self.covariance) / spread)
+            share = np.where(np.equal(denominator, 0), 1.0, (self.naive_mse - self.covariance) / denominator)
         endless = ~np.isfinite(np.asarray(self.variance, np.float64))
         return plain(np.clip(np.where(endless, 0.0, share), 0.0, 1.0))
 
@@ -65,10 +66,10 @@ class Moments:
         """Mean square error of weight unbiased + (1 - weight) naive."""
         rest = 1 - weight
         with np.errstate(invalid="ignore"):
-            own = np.where(np.equal(weight, 0), 0.0, weight**2 * self.variance)
+            unbiased = np.where(np.equal(weight, 0), 0.0, weight**2 * self.variance)
             naive = np.where(np.equal(rest, 0), 0.0, rest**2 * self.naive_mse)
             both = np.where(np.equal(weight * rest, 0), 0.0, 2 * weight * rest * self.covariance)
-        return plain(own + naive + both)
+        return plain(unbiased + naive + both)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +77,10 @@ class Answer:
     """One answer, or an array of them (`value`, `std_error` and `naive` then have the same shape).
 
     `std_error` is the root of an unbiased estimate of the variance if the answer is unbiased (infinite where the
-    variance is), and the root of the estimated mean square error if it is not. `width` is how far the
-    arithmetic itself may be off, but for the rounding of the result and of f: nothing to do with the noise. `factor`
-    is Theorem 5's bound on how many times the mean square error of the naive answer the unbiased one's can be.
-    `scale` is the size answers to this question can have; a standard error above it makes the answer useless.
+    variance is), and the root of the estimated mean square error if it is not. `width` bounds the error of the
+    arithmetic, apart from the rounding of the result and of f; it has nothing to do with the noise. `factor` is
+    Theorem 5's bound on the ratio of the mean square errors, unbiased over naive. `scale` is the size that answers to
+    this question can have; a standard error above it makes the answer useless.
     """
 
     question: str
@@ -97,35 +98,35 @@ class Answer:
     notes: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
-        """To pickle it: the moments as far as they are known; what is not computed yet stays behind."""
+        """Return the state to pickle, with the moments if they have been computed; their rule is dropped."""
         found = self.__dict__.get("moments")
         return {**self.__dict__, "moments_rule": None if found is None else partial(_known, found)}
 
     def __deepcopy__(self, _: Any) -> Answer:
-        return self  # nothing of it changes
+        return self  # it is immutable
 
     def __copy__(self) -> Answer:
         return self
 
     @cached_property
     def moments(self) -> Moments | None:
-        """Errors of the naive and the unbiased answer at the plug-in, computed when first asked for."""
+        """Errors of the naive and the unbiased answer at the plug-in, computed on first access."""
         return None if self.moments_rule is None else self.moments_rule()
 
     @cached_property
     def recommendation(self) -> str:
-        """Which method has the least estimated mean square error, in words; for some questions it takes a while."""
+        """The method with the least estimated mean square error, in words; slow for some questions."""
         if self.moments is None or not self.unbiased:
-            return f"{self.method}: nothing is known of the errors of other methods"
+            return f"{self.method}: the errors of other methods are not known"
         _, errors = _compared(self.moments, np.shape(self.value))
         best = _least(errors)
         listed = ", ".join(f"{name} {math.sqrt(max(errors[name], 0)):.3g}" for name in METHODS)
-        note = "" if best == "unbiased" else "; it is biased, do not add it to other answers"
-        return f"{best}, of estimated root mean square errors {listed}{note}"
+        note = "" if best == "unbiased" else "; it is biased, so do not add it to other answers"
+        return f"{best}, by estimated root mean square errors: {listed}{note}"
 
     @property
     def bias(self) -> Number:
-        """An unbiased estimate of the naive answer's bias: naive minus unbiased; none for a biased answer."""
+        """An unbiased estimate of the naive answer's bias, naive minus unbiased; None for a biased answer."""
         return self.naive - self.value if self.unbiased else None
 
     @property
@@ -140,9 +141,9 @@ class Answer:
         return found if found.ndim else bool(found)
 
     def interval(self, level: float = LEVEL, *, rule: str = "normal") -> Ends:
-        """value -+ z standard errors; "normal" for sums of many terms, "chebyshev" whatever the distribution.
+        """value -+ z standard errors; "normal" for sums of many terms, "chebyshev" for any distribution.
 
-        Both take the standard error for exact, though it is estimated.
+        Both treat the standard error as exact, though it is estimated.
         """
         level = strictly_between(0, 1, level=level)
         if choice(("normal", "chebyshev"), rule=rule) == "normal":
@@ -155,7 +156,7 @@ class Answer:
         return Ends(self.value - reach, self.value + reach)
 
     def to_dict(self, level: float = LEVEL) -> dict[str, Any]:
-        """Plain numbers and text, for JSON; an infinite error is None."""
+        """The answer as plain numbers and text, for JSON; an infinite error is None."""
         low, high = self.interval(level)
         numbers = {"value": self.value, "std_error": self.std_error, "low": low, "high": high, "naive": self.naive}
         return {
@@ -181,17 +182,17 @@ class Answer:
 
 
 def settle(answer: Answer, best: str = "unbiased") -> Answer:
-    """The answer by the method asked for, with a warning if its error makes it useless.
+    """Return the answer by the chosen method, with a warning if its error makes it useless.
 
-    `answer` is the unbiased one, with a rule for its moments if another method may be asked for. "auto" takes
-    the method of the least estimated mean square error, and the shrunk one only if it gains more than a twentieth.
+    `answer` is the unbiased one, with a rule for its moments if other methods are possible. "auto" takes the method
+    with the least estimated mean square error, and "shrunk" only if it gains more than a twentieth.
     """
     choice((*METHODS, "auto"), best=best)
     if best != "unbiased":
         answer = _chosen(answer, best)
     if not np.ndim(answer.value) and answer.useless:
         text = (
-            f"{answer.question}: the standard error, {answer.std_error:.3g}, exceeds what the answer can be "
+            f"{answer.question}: the standard error, {answer.std_error:.3g}, exceeds the largest possible answer "
             f"({answer.scale:.3g}): it says nothing about the counts"
         )
         warnings.warn(text, UnreliableAnswer, stacklevel=3)
@@ -211,7 +212,7 @@ def _chosen(answer: Answer, best: str) -> Answer:
     value = np.where(weight == 0, answer.naive, weight * np.asarray(answer.value) + (1 - weight) * answer.naive)
     note = f"biased: {best} has an estimated mean square error of {errors[best]:.3g}, unbiased {errors['unbiased']:.3g}"
     if best == "shrunk" and not weight.shape:
-        note += f"; it is {float(weight):.3g} unbiased + {1 - float(weight):.3g} naive"
+        note += f"; shrunk is {float(weight):.3g} unbiased + {1 - float(weight):.3g} naive"
     return replace(
         answer,
         value=plain(value),
@@ -227,7 +228,7 @@ def _known(moments: Moments) -> Moments:
 
 
 def _compared(moments: Moments, shape: tuple[int, ...]) -> tuple[dict[str, Floats], dict[str, float]]:
-    """The shares of the unbiased answer by method, and the sums of the mean square errors."""
+    """Return, by method, the weight of the unbiased answer and the sum of the mean square errors."""
     share = np.nan_to_num(np.asarray(moments.weight(), float), nan=0.0)
     weights = {"unbiased": np.ones(shape), "naive": np.zeros(shape), "shrunk": np.broadcast_to(share, shape)}
     return weights, {name: float(np.sum(moments.mse(weight))) for name, weight in weights.items()}
@@ -239,7 +240,7 @@ def _least(errors: dict[str, float]) -> str:
 
 
 def plain(number: npt.ArrayLike) -> Number:
-    """A float, or an array of them."""
+    """Return a float, or an array of floats."""
     array = np.asarray(number, np.float64)
     return array if array.ndim else float(array)
 

@@ -24,10 +24,10 @@ def combine(
 ) -> Answer:
     """The sum or mean of answers about independent releases, or their weighted sum, with its standard error.
 
-    Unbiased answers stay unbiased, and the error of a sum grows with the root of their number. The biases of biased
-    answers add up, with their number: there is a warning, and the standard error is a bound that takes all
-    biases to have one sign. So leave the answers unbiased and choose afterwards: `best` is for their sum, as it is for
-    one answer.
+    A sum of unbiased answers is unbiased, and its error grows with the root of their number. Biases add up in
+    proportion to their number: biased answers cause a warning, and the standard error is then a bound that takes all
+    biases to have the same sign. So keep the answers unbiased and choose afterwards: `best` applies to their sum as it
+    does to one answer.
 
     >>> import deniable as dn
     >>> parties = [dn.DiscreteLaplace(1.0).release([4, 0, 2], seed=s) for s in range(5)]
@@ -45,11 +45,11 @@ def combine(
     if how == "mean":
         shares = [share / len(parts) for share in shares]
     parts = [part for part, share in zip(parts, shares, strict=True) if share]
-    shares = [share for share in shares if share]  # no share of an infinite error is none
+    shares = [share for share in shares if share]  # 0 times an infinite error counts as no error
     if not parts:
         raise InvalidArgument("weights", "not all be zero", weights)
     if len({np.shape(part.value) for part in parts}) > 1:
-        raise InvalidArgument("answers", "be of one shape", sorted({np.shape(part.value) for part in parts}))
+        raise InvalidArgument("answers", "have the same shape", sorted({np.shape(part.value) for part in parts}))
 
     biased = sum(not part.unbiased for part in parts)
     notes: list[str] = []
@@ -58,10 +58,10 @@ def combine(
         warnings.warn(text, UnreliableAnswer, stacklevel=2)
         notes.append(text)
     squares = sum(share**2 * part.variance for share, part in zip(shares, parts, strict=True) if part.unbiased)
-    # root mean square errors of answers with biases of unknown sign: at worst they add
+    # root mean square errors of answers whose biases have unknown sign: in the worst case they add
     worst = sum(abs(share) * part.std_error for share, part in zip(shares, parts, strict=True) if not part.unbiased)
     kinds = {part.method for part in parts}
-    unknown = biased or any(part.moments_rule is None for part in parts)  # `best` weighs unbiased answers only
+    unknown = biased or any(part.moments_rule is None for part in parts)  # `best` applies to unbiased answers only
     answer = Answer(
         question=question or f"{how} of {len(parts)} answers",
         value=sum(share * part.value for share, part in zip(shares, parts, strict=True)),
@@ -81,7 +81,7 @@ def combine(
 
 
 def _added(parts: list[Answer], shares: list[float]) -> Moments:
-    """Biases add, variances and covariances of independent answers too."""
+    """Add biases, variances and covariances, as is right for independent answers."""
     found = zip(shares, (part.moments for part in parts), strict=True)
     known = [(share, moments) for share, moments in found if moments is not None]
     return Moments(

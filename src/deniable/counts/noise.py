@@ -1,4 +1,4 @@
-"""The discrete Laplace mechanism: true counts go in once, noisy counts come out.
+"""The discrete Laplace mechanism: it adds exact noise to true counts, once.
 
 Reference: Ghosh, Roughgarden, Sundararajan 2009, "Universally utility-maximizing privacy mechanisms"; Definition 2
 of Hillebrand et al. 2026.
@@ -24,15 +24,15 @@ from deniable.randomness.discrete_laplace import ratio_of_neighbours, sampler
 from deniable.randomness.keystream import Keystream
 
 MAX_SENSITIVITY = 2**16
-MAX_RATE, MIN_RATE = 50.0, 2.0**-32  # epsilon/sensitivity: beyond, no noise at all, or noise beyond 64 bits
+MAX_RATE, MIN_RATE = 50.0, 2.0**-32  # epsilon/sensitivity: above, practically no noise; below, noise beyond 64 bits
 
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
     """Independent noise for every count: Pr[Z = z] = (1 - q)/(1 + q) q^|z|, q just above e^(-epsilon/sensitivity).
 
-    `sensitivity` is how much one person can change the counts, in the sum of absolute changes: 1 if a person is
-    in one count or in none, 2 if a person moves from one count to another.
+    `sensitivity` is the largest change one person can cause, as the sum of absolute changes over all counts: 1 if a
+    person is in one count or in none, 2 if a person moves from one count to another.
 
     Guarantee: Pr[release | counts] / Pr[release | neighbouring counts] <= q^-sensitivity <= e^epsilon, exactly.
     """
@@ -54,12 +54,12 @@ class DiscreteLaplace:
 
     @property
     def a(self) -> Fraction:
-        """q/(1 - q)^2, half the variance of the noise: the one number of every unbiased answer."""
+        """a = q/(1 - q)^2, half the variance of the noise."""
         return half_variance(self.q)
 
     @property
     def rate(self) -> float:
-        """log(1/q): how fast the noise's probabilities fall, and how fast a function may grow."""
+        """log(1/q): the rate at which probabilities of the noise fall, and the limit on a function's growth."""
         return rate_of(self.q)
 
     @property
@@ -72,15 +72,15 @@ class DiscreteLaplace:
         return (1 - self.q) / (1 + self.q) * self.q ** abs(whole(-(2**20), 2**20, noise=noise))
 
     def guarantee(self) -> Guarantee:
-        """The exact privacy guarantee of a release, computed from the ratio that runs."""
+        """The exact privacy guarantee of a release, computed from the ratio the sampler uses."""
         ratio = (1 / self.q) ** self.sensitivity
         return Guarantee(ratio, logarithm_above(ratio), logarithm_slack(self.epsilon, ratio), self.epsilon)
 
     def release(self, counts: Any, *, seed: int | None = None) -> Release:
-        """The counts with fresh secure noise, once: a number, a vector or a matrix, of integers of any size.
+        """Add fresh secure noise to the counts: a number, a vector or a matrix, of integers of any size.
 
-        Two releases of the same counts compose: their epsilons add up. Release once, and ask the release as
-        often as you like. With a seed the noise repeats, is marked simulated and protects nobody.
+        Two releases of the same counts compose: their epsilons add up. Release once, then ask as many questions of the
+        release as you like. With a seed the noise is reproducible, marked simulated, and protects nobody.
         """
         true = whole_counts(counts)
         if true.size == 0:
@@ -91,20 +91,20 @@ class DiscreteLaplace:
 
 
 def _added(true: Numbers, noise: Integers) -> Numbers:
-    """The sum, in 64 bits if it fits there. Whether it fits depends on the sizes alone, not on single values."""
+    """Return the sum, in 64 bits if the largest count allows it."""
     if true.dtype != object and max(abs(int(true.min())), abs(int(true.max()))) < 2**62:
         total = np.add(true, noise, out=noise)
     else:
         total = np.asarray(true.astype(object) + noise.astype(object), dtype=object)
-    total.flags.writeable = False  # it is nobody else's: the release need not copy it
+    total.flags.writeable = False  # nobody else holds it, so the release need not copy it
     return total
 
 
 def half_variance(q: Fraction) -> Fraction:
-    """a = q/(1 - q)^2, half the variance of the noise: the one number of every unbiased answer."""
+    """a = q/(1 - q)^2, half the variance of the noise, on which every unbiased answer depends."""
     return q / (1 - q) ** 2
 
 
 def rate_of(q: Fraction) -> float:
-    """log(1/q): how fast the noise's probabilities fall, and how fast a function may grow."""
+    """log(1/q): the rate at which probabilities of the noise fall, and the limit on a function's growth."""
     return -math.log(q) if q < Fraction(1, 2) else -math.log1p(float(q - 1))

@@ -1,8 +1,8 @@
-"""What is published: noisy counts, with the noise that is in them.
+"""A release: published noisy counts, with the parameters of their noise.
 
 JSON layout 1 (stable): an object with the members `deniable.release` (the layout), `epsilon`, `sensitivity`,
-`ratio` (2^128 q as a decimal string), `simulated`, `shape` and `values`, flat and in row-major order; whole numbers
-beyond 2^53 are decimal strings. A file of a newer layout is refused.
+`ratio` (2^128 q as a decimal string), `simulated`, `shape` and `values`, flat and in row-major order; integers
+beyond 2^53 are decimal strings. A newer layout is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LAYOUT_MEMBER = "deniable.release"
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """Noisy counts, frozen: `values` (a number, vector or matrix), the `noise` in them, and whether it was seeded."""
+    """Frozen noisy counts: `values` (a number, vector or matrix), their `noise`, and whether it was `simulated`."""
 
     values: Numbers
     noise: DiscreteLaplace
@@ -37,19 +37,19 @@ class Release:
         values = whole_counts(self.values, "values")
         if values.size == 0:
             raise InvalidArgument("values", "hold at least one count", "none")
-        if values.flags.writeable:  # it may be the caller's, who may change it
+        if values.flags.writeable:  # the caller may hold it and change it
             values = values.copy()
             values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
     @property
     def epsilon(self) -> float:
-        """What the release cost."""
+        """The epsilon the release cost."""
         return self.noise.epsilon
 
     @property
     def sensitivity(self) -> int:
-        """How much one person can change the counts, in the sum of absolute changes."""
+        """The largest change one person can cause, as the sum of absolute changes."""
         return self.noise.sensitivity
 
     @property
@@ -64,7 +64,7 @@ class Release:
 
     @property
     def size(self) -> int:
-        """How many counts there are."""
+        """The number of counts."""
         return int(self.values.size)
 
     def guarantee(self) -> Guarantee:
@@ -72,7 +72,7 @@ class Release:
         return self.noise.guarantee()
 
     def __getitem__(self, places: Any) -> Release:
-        """Some of the counts: part of a release is a release with the same noise."""
+        """Return some of the counts, as a release with the same noise."""
         return Release(np.asarray(self.values[places]), self.noise, self.simulated)
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ class Release:
         )
 
     def to_json(self) -> str:
-        """The release as text, in the stable layout."""
+        """Return the release as text in the stable layout."""
         flat = self.values.reshape(-1).tolist()
         document = {
             _LAYOUT_MEMBER: LAYOUT,
@@ -113,7 +113,7 @@ class Release:
 
     @staticmethod
     def from_json(text: str | bytes) -> Release:
-        """The release in this text; what is not a whole release is refused."""
+        """Read a release from text; damaged or incomplete text is refused."""
         from deniable.counts.noise import DiscreteLaplace
 
         try:
@@ -134,7 +134,7 @@ class Release:
         return Release(values, noise, simulated)
 
     def to_arrow(self) -> Any:
-        """An Arrow table with one column, `count`, in row-major order; the rest is in its metadata."""
+        """Return an Arrow table with one column, `count`, in row-major order, and everything else in its metadata."""
         import pyarrow as pa
 
         flat = self.values.reshape(-1)
@@ -146,7 +146,7 @@ class Release:
 
     @staticmethod
     def from_arrow(table: Any) -> Release:
-        """The release in an Arrow table; one of several columns names them in its metadata, as `columns`."""
+        """Read a release from an Arrow table; if it has several columns, the metadata name them in `columns`."""
         members = (_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape", "columns")
         found = {name: (table.schema.metadata or {}).get(name.encode()) for name in members}
         try:
@@ -161,12 +161,13 @@ class Release:
 
 
 def as_release(data: Any, epsilon: object = None, sensitivity: object = None) -> Release:
-    """A release as it is, or noisy counts from elsewhere with the epsilon of their discrete Laplace noise."""
+    """Return a release as it is, or make one of noisy counts and the epsilon of their discrete Laplace noise."""
     from deniable.counts.noise import DiscreteLaplace
 
     if isinstance(data, Release):
         if epsilon is not None or sensitivity is not None:
-            raise InvalidArgument("epsilon", "be left out: a release knows its noise", epsilon or sensitivity)
+            hint = "A release knows its noise."
+            raise InvalidArgument("epsilon", "be omitted for a release", epsilon or sensitivity, hint)
         return data
     if epsilon is None:
         raise InvalidArgument("epsilon", "be given with noisy counts that are not a Release", epsilon)

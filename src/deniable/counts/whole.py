@@ -1,4 +1,4 @@
-"""Reading counts: whole numbers of any size, of any shape."""
+"""Reading counts: integers of any size, in arrays of any shape."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from deniable.core.arrays import Numbers
 from deniable.core.errors import InvalidArgument
 
-EXACT = 2**53  # floats hold all whole numbers up to here
+EXACT = 2**53  # floats represent all integers up to here
 
 
 def whole_counts(counts: Any, name: str = "counts") -> Numbers:
-    """An array of int64, or of Python integers if one of them is too large; anything else is refused.
+    """Return an array of int64, or of Python integers if one of them is too large; refuse anything else.
 
-    It may be the array it was given: whoever keeps it copies it.
+    The result may be the argument itself: copy it before keeping it.
     """
     if not isinstance(counts, np.ndarray) and hasattr(counts, "to_numpy"):
         counts = counts.to_numpy()
@@ -24,7 +24,7 @@ def whole_counts(counts: Any, name: str = "counts") -> Numbers:
     try:
         array = np.asarray(counts)
     except ValueError:  # rows of unequal length
-        raise InvalidArgument(name, "be whole numbers in rows of one length", counts) from None
+        raise InvalidArgument(name, "be whole numbers in rows of equal length", counts) from None
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     if array.dtype.kind == "i":
@@ -42,5 +42,5 @@ def whole_counts(counts: Any, name: str = "counts") -> Numbers:
 
 
 def fits_floats(values: Numbers) -> bool:
-    """Whether floats hold all these values, and their neighbours, exactly."""
+    """Whether floats represent all these values, and their neighbours, exactly."""
     return bool(values.dtype != object and int(values.min()) > -EXACT and int(values.max()) < EXACT)

@@ -38,16 +38,17 @@ class PureChannel:
             n Var = m(1-m) / (p-q)^2,  m = q + f(p-q)
         Reference: Wang et al. 2017, Theorem 2; Kairouz, Bonawitz, Ramage 2016, Proposition 3.
         """
-        choice(TARGETS, target=target)
         p, q, gain = self.p, self.q, self.gain
-        base = float(q * (1 - q) / gain**2)
-        slope = (1 - p - q) / gain
-        if target == "users":
-            return base, float(slope), 0.0
-        return base, float(slope + 1), -1.0
+        v0, v1, v2 = for_target(q * (1 - q) / gain**2, (1 - p - q) / gain, target)
+        return float(v0), float(v1), v2
 
 
-Noise = tuple[Any, Any, float]  # v0, v1, v2: numbers, or v0 and v1 an array with one entry a value
+Noise = tuple[Any, Any, float]  # v0, v1, v2: numbers, or v0 and v1 arrays with one entry per value
+
+
+def for_target(v0: Any, v1: Any, target: str) -> Noise:
+    """Coefficients of n Var for a target, from those about the users: the population adds the sampling error f(1-f)."""
+    return (v0, v1, 0.0) if choice(TARGETS, target=target) == "users" else (v0, v1 + 1, -1.0)
 
 
 def noise_at(noise: Noise, f: Any) -> Any:
@@ -68,7 +69,7 @@ class Operator(Protocol):
         ...
 
     def adjoint_squared(self, scores: Floats) -> Floats:
-        """The same with every entry of C squared (the diagonal of C diag(scores) C^T)."""
+        """C scores with every entry of C squared (the diagonal of C diag(scores) C^T)."""
         ...
 
 
@@ -77,45 +78,5 @@ class Listing(Operator, Protocol):
     """An operator that can list entries of C: worth it where few values and few reports matter."""
 
     def entries(self, values: Indices, reports: Indices) -> Floats:
-        """C[value, report], one row a value."""
+        """C[value, report], one row per value."""
         ...
-
-
-@dataclass(frozen=True)
-class MatrixOperator:
-    """Any channel, given as the matrix C[value, report]."""
-
-    matrix: Floats
-
-    def forward(self, weights: Floats) -> Floats:
-        return weights @ self.matrix
-
-    def adjoint(self, scores: Floats) -> Floats:
-        return self.matrix @ scores
-
-    def adjoint_squared(self, scores: Floats) -> Floats:
-        return (self.matrix**2) @ scores
-
-
-@dataclass(frozen=True)
-class ReplacementOperator:
-    """The channel of randomised response: p on the diagonal, q elsewhere."""
-
-    p: float
-    q: float
-    gain: float
-
-    @staticmethod
-    def of(channel: PureChannel) -> ReplacementOperator:
-        return ReplacementOperator(float(channel.p), float(channel.q), float(channel.gain))
-
-    def forward(self, weights: Floats) -> Floats:
-        spread: Floats = self.q * weights.sum() + self.gain * weights
-        return spread
-
-    adjoint = forward
-
-    def adjoint_squared(self, scores: Floats) -> Floats:
-        # p^2 s + q^2 (sum - s) = q^2 sum + (p - q)(p + q) s
-        diagonal: Floats = self.q**2 * scores.sum() + self.gain * (self.p + self.q) * scores
-        return diagonal

@@ -59,7 +59,7 @@ class BinomialTails:
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalRule:
+class ScoreIntervals:
     """Intervals of one estimate. `constrained` is None for the unbiased one.
 
     For a constrained estimate the interval is that of the unbiased estimate moved into [0, 1] first, cut to

@@ -1,13 +1,13 @@
-"""What devices send and what a server keeps: reports with their levels, and a summary for each level.
+"""Heavy-hitter reports and summaries: reports with their levels, and one summary per level.
 
-Arrow layout of reports: the columns `level` and `report`, the second as in reports.py, and the same metadata.
-Bytes of summaries, version 1 (little-endian): magic `DNBLH`, version, the number of levels (2 bytes), the 32
-bytes of the fingerprint; for each level the length of its summary's bytes (8 bytes) and those; the SHA-256 of all that.
+Arrow layout of reports: the columns `level` and `report`, the latter as in reports.py, with the same metadata.
+Bytes of summaries, version 1 (little-endian, in the envelope of envelope.py): magic `DNBLH`, version; the header is the
+number of levels (2 bytes) and the 32 bytes of the fingerprint; the contents are, for each level, the length of its
+summary in bytes (8 bytes) and the summary; the SHA-256 of everything before ends it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from dataclasses import dataclass
 from typing import Any
@@ -15,22 +15,21 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Levels
-from deniable.core.errors import FingerprintMismatch, MalformedReport, MalformedSummary, UnsupportedVersion
+from deniable.core.envelope import Envelope
+from deniable.core.errors import FingerprintMismatch, MalformedReport, MalformedSummary
 from deniable.core.reports import Reports
 from deniable.core.summary import Summary
 
 LEVEL_COLUMN = "level"
 MAGIC = b"DNBLH"
-VERSION = 1
-_HEADER = struct.Struct("<5sBH32s")
+ENVELOPE = Envelope(MAGIC, 1, struct.Struct("<H32s"), "a summary of a heavy-hitter spec")
 _LENGTH = struct.Struct("<Q")
 _MAX_LEVEL = 2**16 - 1
-_CHECKSUM = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True, eq=False)
 class HitterReports:
-    """A batch of reports, each about one level, which is public. `reports` carries the protocol's fingerprint."""
+    """A batch of reports, each with its public level. `reports` carries the protocol's fingerprint."""
 
     levels: Levels
     reports: Reports
@@ -38,7 +37,7 @@ class HitterReports:
     def __post_init__(self) -> None:
         levels = np.asarray(self.levels)
         if levels.dtype.kind not in "iu" or levels.shape != (len(self.reports),):
-            raise MalformedReport(f"there must be one level for each of {len(self.reports)} reports")
+            raise MalformedReport(f"there must be one level per report, for {len(self.reports)} reports")
         if len(levels) and not 0 <= levels.min() <= levels.max() <= _MAX_LEVEL:
             raise MalformedReport(f"a level must lie from 0 to {_MAX_LEVEL}, got {levels.min()} to {levels.max()}")
         view = levels.view()
@@ -54,7 +53,7 @@ class HitterReports:
         return HitterReports(np.concatenate([self.levels, other.levels]), self.reports + other.reports)
 
     def to_arrow(self) -> Any:
-        """The batch as an Arrow table in the stable layout."""
+        """Return the batch as an Arrow table in the stable layout."""
         import pyarrow as pa
 
         table = self.reports.to_arrow()
@@ -63,7 +62,7 @@ class HitterReports:
 
     @staticmethod
     def from_arrow(table: Any) -> HitterReports:
-        """The batch in an Arrow table or record batch; the layout is checked."""
+        """Read a batch from an Arrow table or record batch; the layout is checked."""
         reports = Reports.from_arrow(table)
         if LEVEL_COLUMN not in table.schema.names:
             raise MalformedReport(f"table has no column {LEVEL_COLUMN!r}: these are not reports of a heavy-hitter spec")
@@ -82,7 +81,7 @@ class HitterSummary:
 
     @property
     def n(self) -> int:
-        """How many reports it counts."""
+        """The number of reports, over all levels."""
         return sum(part.n for part in self.levels)
 
     @property
@@ -109,36 +108,21 @@ class HitterSummary:
 
     def to_bytes(self) -> bytes:
         """All summaries as bytes, with a checksum."""
-        body = _HEADER.pack(MAGIC, VERSION, len(self.levels), bytes.fromhex(self.fingerprint))
-        for part in self.levels:
-            data = part.to_bytes()
-            body += _LENGTH.pack(len(data)) + data
-        return body + hashlib.sha256(body).digest()
+        parts = (part.to_bytes() for part in self.levels)
+        contents = b"".join(_LENGTH.pack(len(data)) + data for data in parts)
+        return ENVELOPE.seal((len(self.levels), bytes.fromhex(self.fingerprint)), contents)
 
     @staticmethod
     def from_bytes(data: Any) -> HitterSummary:
         """Read what `to_bytes` wrote; foreign, truncated, damaged or newer bytes are refused."""
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise MalformedSummary(f"a summary must be bytes, got {type(data).__name__}")
-        data = bytes(data)
-        if data[:5] != MAGIC:
-            raise MalformedSummary("these bytes are not a summary of a heavy-hitter spec: the magic number is missing")
-        if len(data) < _HEADER.size + _CHECKSUM:
-            raise MalformedSummary(f"summary is truncated: {len(data)} bytes")
-        _, version, count, fingerprint = _HEADER.unpack_from(data)
-        if version > VERSION:
-            raise UnsupportedVersion("summary", version, VERSION)
-        if hashlib.sha256(data[:-_CHECKSUM]).digest() != data[-_CHECKSUM:]:
-            raise MalformedSummary("summary is truncated or damaged: its checksum does not match")
-        parts, place = [], _HEADER.size
-        end = len(data) - _CHECKSUM
-        for _ in range(count):
-            (length,) = _LENGTH.unpack_from(data, place)
-            place += _LENGTH.size
-            if place + length > end:
+        (count, fingerprint), contents = ENVELOPE.unseal(data)
+        parts: list[Summary] = []
+        while len(parts) < count and len(contents) >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(contents)
+            if _LENGTH.size + length > len(contents):
                 break
-            parts.append(Summary.from_bytes(data[place : place + length]))
-            place += length
-        if len(parts) != count or place != end:
+            parts.append(Summary.from_bytes(contents[_LENGTH.size : _LENGTH.size + length]))
+            contents = contents[_LENGTH.size + length :]
+        if len(parts) != count or len(contents):
             raise MalformedSummary(f"summary must hold {count} levels and nothing more")
         return HitterSummary(tuple(parts), fingerprint.hex())

@@ -1,4 +1,4 @@
-"""What a search found: strings with frequencies and intervals, and an honest word on what it may have missed."""
+"""The result of a search: strings with frequencies and intervals, and a statement of what it may have missed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deniable.core.arrays import Floats
-from deniable.core.estimate import LEVEL, SHOWN
+from deniable.core.defaults import LEVEL, SHOWN
 from deniable.core.validate import strictly_between, whole
 from deniable.heavy_hitters.selection import given_selection
 from deniable.heavy_hitters.strings import CUT
@@ -21,7 +21,7 @@ NOTE = (
 
 
 class FoundString(NamedTuple):
-    """One string's answer. If not `whole`, it is the beginning of longer ones."""
+    """The estimate of one string. If not `whole`, it is the prefix of longer strings."""
 
     label: str
     whole: bool
@@ -33,21 +33,21 @@ class FoundString(NamedTuple):
 
 
 class LevelNote(NamedTuple):
-    """What happened at one level: the beginnings it was given, its candidates, and what went on from it."""
+    """What happened at one level: the prefixes extended, the candidates, and the prefixes kept."""
 
     length: int
     n: int
     candidates: int
     extended: int
     kept: int
-    threshold: float  # frequency that a candidate's estimate had to reach
-    mass: float  # estimated share of users whose beginning, or whole string, stood out
+    threshold: float  # the frequency that a candidate's estimate had to reach
+    mass: float  # estimated share of users whose prefix, or whole string, stood out
     mass_error: float
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """Strings found, most frequent first; print it, or ask for `rows`, `to_arrow`, `plot`."""
+    """The strings found, most frequent first: print it, or use `rows`, `to_arrow`, `plot`."""
 
     texts: tuple[bytes, ...] = field(repr=False)
     estimates: Floats = field(repr=False)
@@ -67,9 +67,9 @@ class Findings:
         return len(self.texts)
 
     def rows(self, level: float = LEVEL) -> list[FoundString]:
-        """All strings found, with intervals at this level.
+        """All strings found, with intervals at this confidence level.
 
-        The frequency is too large as often as too small, given that the string was found.
+        Given that the string was found, the frequency is too large as often as too small.
         """
         miss = 1 - strictly_between(0, 1, level=level)
         low, middle, high = (
@@ -98,8 +98,8 @@ class Findings:
     def unlisted(self) -> tuple[float, float]:
         """The share of users whose string is not listed, and its standard error.
 
-        Medians do not add up to a median: the truth lies between their sum and that of the estimates before the
-        choice of strings is accounted for, and all of that difference is part of the error.
+        A sum of medians is not a median: the truth lies between the sum of the medians and the sum of the estimates
+        before the correction for selection, and the whole difference is counted as error.
         """
         listed = sum(row.frequency for row in self.rows())
         difference = float(self.estimates.sum()) - listed
@@ -117,7 +117,7 @@ class Findings:
             note.length for before, note in zip(self.notes, self.notes[1:], strict=False) if note.extended < before.kept
         ]
         short = (
-            f" The budget was too small to extend all beginnings to {', '.join(map(str, room))} bytes." if room else ""
+            f" The budget was too small to extend all prefixes to {', '.join(map(str, room))} bytes." if room else ""
         )
         letters = "" if self.alphabet is None else f" Only strings of the characters {self.alphabet!r} were looked for."
         return (
@@ -128,7 +128,7 @@ class Findings:
 
     @property
     def promise(self) -> str:
-        """What is promised about the list."""
+        """The guarantee about the list, in words."""
         return (
             f"Of the strings listed, at most {100 * self.rate:g}% are absent, on average (Benjamini and Hochberg, "
             f"{self.tested:,} strings tested)."
@@ -179,5 +179,5 @@ class Findings:
             name = row.label if row.whole else f"{row.label}…"
             numbers = f"{row.frequency:11.4%} {row.std_error:11.4%}   {row.low:.4%} .. {row.high:.4%}"
             lines.append(f"{name:<{width}} {numbers}")
-        left = len(self) - len(rows)
-        return "\n".join([*lines, *([f"... and {left:,} more"] if left else []), self.promise, self.missed])
+        hidden = len(self) - len(rows)
+        return "\n".join([*lines, *([f"... and {hidden:,} more"] if hidden else []), self.promise, self.missed])

@@ -1,4 +1,4 @@
-"""The groups of users: the mechanism by which each of them answers, and which of them a user is in."""
+"""The groups of users: the mechanism each group uses, and the random choice of a user's group."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from deniable.randomness.choices import rejection_bound, scaled
 from deniable.randomness.keystream import Keystream
 
 MAX_BYTES, MAX_LEVELS = 255, 64
-BUDGET = 2**21  # candidates of a level
-COHORTS, FITTED = 512, 256  # of a level's mechanism, unless given: hash functions, and strings fitted together
+BUDGET = 2**21  # candidates per level
+COHORTS, FITTED = 512, 256  # defaults of a level's mechanism: hash functions, and strings fitted jointly
 _MAX_SEED = 2**32 // MAX_LEVELS - 1
 
 
 def made_lengths(lengths: Iterable[int] | None, alphabet: Alphabet, max_bytes: int) -> tuple[int, ...]:
-    """How many bytes each group tells: those given, checked, or as few as the budget of candidates allows."""
+    """Return the given prefix lengths, checked, or the fewest that the budget of candidates allows."""
     if lengths is None:
         found = alphabet.default_lengths(max_bytes, BUDGET)
         if len(found) > MAX_LEVELS:
-            rule = f"be smaller: it takes {len(found)} groups, and {MAX_LEVELS} are allowed (or give lengths)"
-            raise InvalidArgument("max_bytes", rule, max_bytes)
+            rule = f"be small enough for {MAX_LEVELS} groups"
+            raise InvalidArgument("max_bytes", rule, max_bytes, f"It needs {len(found)}. Reduce it, or give lengths.")
         return found
     if isinstance(lengths, (str, bytes)) or not isinstance(lengths, Iterable):
         raise InvalidArgument("lengths", "be a list of whole numbers", lengths)
@@ -39,16 +39,16 @@ def made_lengths(lengths: Iterable[int] | None, alphabet: Alphabet, max_bytes: i
 def made_levels(
     name: str, epsilon: float, lengths: tuple[int, ...], key: str, parameters: Mapping[str, Any]
 ) -> tuple[CohortMechanism, ...]:
-    """The mechanism of each group."""
+    """Make the mechanism of each group."""
     choice(open_mechanisms(), mechanism=name)
     if known := sorted({"domain", "k", "labels"} & parameters.keys()):
-        raise InvalidArgument("parameters", "leave out the domain: it is that of strings", known)
+        raise InvalidArgument("parameters", "not name a domain", known, hint="The domain is that of all strings.")
     seed = whole(0, _MAX_SEED, seed=parameters.get("seed", 0))
     sizes = {"cohorts": COHORTS, "candidates": FITTED} | dict(parameters)
     made = []
     for number, length in enumerate(lengths):
         domain = Domain.open(max_bytes=length, key=key)
-        # hash functions of its own, so that strings which share cells at one level do not at the next
+        # each level has its own hash functions, so that strings that share cells at one level do not at the next
         level = mechanism(name, domain=domain, epsilon=epsilon, **{**sizes, "seed": seed * MAX_LEVELS + number})
         assert isinstance(level, CohortMechanism)
         made.append(level)
@@ -56,7 +56,7 @@ def made_levels(
 
 
 def uniform_levels(count: int, words: Any, keystream: Keystream) -> Levels:
-    """A level for each word, as Choices.below draws it: the high half of word * count, unless the low half is small."""
+    """Draw a level from each word, as Choices.below: the high half of word * count, unless the low half is small."""
     low, high = words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)
     factor = np.uint64(count)
     drawn = (high * factor + (low * factor >> np.uint64(32))) >> np.uint64(32)

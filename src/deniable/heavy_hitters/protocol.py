@@ -1,27 +1,26 @@
-"""Heavy hitters over open strings: the document client and server share, and the client's half.
+"""Heavy hitters over open strings: the document that client and server share, and the client's side.
 
-Each user is put into one group, uniformly at random and publicly, and answers one question with the whole epsilon:
-what are the first L bytes of your string? L grows from group to group. The server finds the frequent beginnings of
-the first group, asks the second about what may follow them, and so on until strings end (search.py).
+Each user is assigned to one group, uniformly at random and publicly, and answers one question with the whole epsilon:
+what are the first L bytes of your string? L grows from group to group. The server finds the frequent prefixes of the
+first group, looks for their extensions in the second, and so on until strings end (search.py).
 
 Reference: Bassily, Nissim, Stemmer, Thakurta 2017, "Practical locally private heavy hitters"; Wang, Li,
-Jha 2019, "Locally differentially private heavy hitter identification", for groups of users in place of parts of
-epsilon and for few, long steps.
+Jha 2019, "Locally differentially private heavy hitter identification", for dividing users instead of epsilon and
+for a few long steps.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.core.defaults import RATE
 from deniable.core.domain.columns import entries, read
 from deniable.core.domain.open import Open
+from deniable.core.envelope import Document, read_json
 from deniable.core.errors import (
     FingerprintMismatch,
     InvalidArgument,
@@ -30,7 +29,6 @@ from deniable.core.errors import (
     SpecError,
     shown,
 )
-from deniable.core.estimate import RATE
 from deniable.core.guarantee import Guarantee
 from deniable.core.reports import Report, Reports
 from deniable.core.spec import Spec
@@ -51,10 +49,10 @@ _MEMBERS = {"alphabet", "deniable", "heavy_hitters", "levels", "max_bytes"}
 
 
 @dataclass(frozen=True, eq=False)
-class HeavyHitters:
-    """What client and server agree on: a mechanism for each length of beginnings. Made by `HeavyHitters.new`.
+class HeavyHitters(Document):
+    """The agreement of client and server: one mechanism per prefix length. Made by `HeavyHitters.new`.
 
-    Guarantee: the largest ratio of any level; which level a user answers says nothing about their value.
+    Guarantee: the largest ratio of any level; the level a user answers does not depend on their value.
 
     >>> hh = HeavyHitters.new(epsilon=4.0, alphabet="abcdefghijklmnopqrstuvwxyz", max_bytes=9)
     >>> hh.lengths
@@ -72,12 +70,12 @@ class HeavyHitters:
         Alphabet(self.alphabet)
         for level in self.levels:
             if not isinstance(level, CohortMechanism) or not isinstance(level.domain, Open):
-                raise InvalidArgument("mechanism", "be one for open strings, such as orr", level)
+                raise InvalidArgument("mechanism", "support open strings, as orr does", level)
         if list(self.lengths) != sorted(set(self.lengths)) or self.lengths[-1] != self.max_bytes + 1:
-            rule = f"grow and end with {self.max_bytes + 1}, one more than max_bytes"
+            rule = f"increase and end with {self.max_bytes + 1}, one more than max_bytes"
             raise InvalidArgument("lengths", rule, list(self.lengths))
-        if len({level.empty_payloads(1).shape for level in self.levels}) > 1:
-            raise InvalidArgument("levels", "have reports of one size", [level.name for level in self.levels])
+        if len({level.layout.empty(1).shape for level in self.levels}) > 1:
+            raise InvalidArgument("levels", "have reports of the same size", [level.name for level in self.levels])
 
     @staticmethod
     def new(
@@ -90,11 +88,11 @@ class HeavyHitters:
         key: str = "",
         **parameters: Any,
     ) -> HeavyHitters:
-        """A protocol for strings of up to `max_bytes` bytes; longer ones take part with their beginning.
+        """Make a protocol for strings of up to `max_bytes` bytes; longer strings are cut.
 
-        `alphabet` are the characters that are looked for, by default all but control characters; the fewer, the
-        longer the steps and the smaller the errors. `lengths` are those of the beginnings asked for. All other
-        parameters are the mechanism's.
+        `alphabet` lists the characters to look for, by default all but control characters; fewer characters allow
+        longer steps and smaller errors. `lengths` are the prefix lengths of the groups, in bytes. All other
+        parameters go to the mechanism.
         """
         max_bytes = whole(1, MAX_BYTES, max_bytes=max_bytes)
         chosen = made_lengths(lengths, Alphabet(alphabet), max_bytes)
@@ -102,16 +100,16 @@ class HeavyHitters:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """How many bytes each level asks for."""
+        """The prefix length of each level, in bytes."""
         return tuple(level.domain.max_bytes for level in self.levels)  # type: ignore[attr-defined]
 
     @property
     def epsilon(self) -> float:
-        """The largest epsilon of the levels: that of a user."""
+        """The epsilon of a user: the largest of the levels."""
         return max(level.epsilon for level in self.levels)
 
     def guarantee(self) -> Guarantee:
-        """The exact privacy guarantee: that of the level with the largest ratio."""
+        """The exact privacy guarantee, taken from the level with the largest ratio."""
         return max((level.guarantee() for level in self.levels), key=lambda guarantee: guarantee.ratio)
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,30 +122,10 @@ class HeavyHitters:
             "levels": [level.spec.to_dict() for level in self.levels],
         }
 
-    def to_json(self) -> str:
-        """Canonical JSON: the same bytes in every language."""
-        import rfc8785
-
-        return rfc8785.dumps(self.to_dict()).decode()
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256 of the canonical JSON, in hexadecimal."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, HeavyHitters) and self.fingerprint == other.fingerprint
-
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
-
     @staticmethod
     def from_json(text: str | bytes) -> HeavyHitters:
-        """Read the document; every level's thresholds are derived again and must agree."""
-        try:
-            document = json.loads(text)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise SpecError(f"heavy-hitter spec is not JSON: {error}") from None
+        """Read the document; the thresholds of every level are derived again and must agree."""
+        document = read_json(text, "heavy-hitter spec")
         if not isinstance(document, dict) or document.get("heavy_hitters") != 1:
             raise SpecError(f'a heavy-hitter spec must have the member "heavy_hitters": 1, got {shown(document)}')
         if unknown := sorted(document.keys() ^ _MEMBERS):
@@ -158,37 +136,37 @@ class HeavyHitters:
         return HeavyHitters(tuple(levels), document["max_bytes"], document["alphabet"])
 
     def privatize_one(self, value: object) -> tuple[int, Report]:
-        """The level and the report of one person, in plain Python: what a device runs."""
+        """Return the level and the report of one person, in plain Python, as a device does."""
         (whole_sequence,) = sequences([value], self.max_bytes)
         keystream = Keystream.fresh()
         chosen = Choices(keystream.stream(0).words(1).tolist(), keystream.overflow(0)).below(len(self.levels))
         return chosen, self.levels[chosen].privatize_one(whole_sequence[: self.lengths[chosen]])
 
     def privatize(self, values: Any, *, seed: int | None = None) -> HitterReports:
-        """Reports of a batch of strings, one per person, with fresh secure randomness.
+        """Privatise a batch of strings, one per person, with fresh secure randomness.
 
-        Two calls on one person's value compose: their epsilons add up. With a seed the reports repeat, are marked
-        simulated and protect nobody.
+        Two calls on one person's value compose: their epsilons add up. With a seed the reports are reproducible,
+        marked simulated, and protect nobody.
         """
         keystream = Keystream.fresh() if seed is None else Keystream.seeded(seed)
         return self.reports_of(values, keystream)
 
     def reports_of(self, values: Any, keystream: Keystream) -> HitterReports:
-        """The reports of these values from this keystream: a word each for the level, then a key for each level."""
-        told = sequences(entries(read(values)), self.max_bytes)
+        """Privatise a batch with this keystream, which gives each value a word for its level, and each level a key."""
+        encoded = sequences(entries(read(values)), self.max_bytes)
         stream = keystream.stream(0)
-        levels = uniform_levels(len(self.levels), stream.words(len(told)), keystream)
-        data = self.levels[0].empty_payloads(len(told))
+        levels = uniform_levels(len(self.levels), stream.words(len(encoded)), keystream)
+        data = self.levels[0].layout.empty(len(encoded))
         for number, level in enumerate(self.levels):
-            own = Keystream(stream.words(4).astype("<u8").tobytes(), keystream.simulated)
+            level_keystream = Keystream(stream.words(4).astype("<u8").tobytes(), keystream.simulated)
             places = np.flatnonzero(levels == number)
             if len(places):
-                beginnings = [told[place][: self.lengths[number]] for place in places]
-                data[places] = level.payloads(level.domain.indices(beginnings), own)
+                prefixes = [encoded[place][: self.lengths[number]] for place in places]
+                data[places] = level.payloads(level.domain.indices(prefixes), level_keystream)
         return HitterReports(levels, Reports(data, self.fingerprint, keystream.simulated))
 
     def summarize(self, reports: HitterReports | Iterable[tuple[int, Report]]) -> HitterSummary:
-        """Count reports: a batch, or pairs of a level and a report."""
+        """Count reports, given as a batch or as pairs of a level and a report."""
         if not isinstance(reports, HitterReports):
             return self._summarize_pairs(reports)
         if reports.reports.fingerprint != self.fingerprint:
@@ -208,15 +186,15 @@ class HeavyHitters:
                 raise MalformedReport(f"reports must be a batch, or pairs of a level and a report, got {shown(pair)}")
             by_level[whole(0, len(self.levels) - 1, level=pair[0])].append(pair[1])
         both = zip(self.levels, by_level, strict=True)
-        parts = (level.summarize(own) if own else level.empty_summary() for level, own in both)
+        parts = (level.summarize(reports) if reports else level.empty_summary() for level, reports in both)
         return HitterSummary(tuple(parts), self.fingerprint)
 
     def empty_summary(self) -> HitterSummary:
-        """The summary of no reports: adding it changes nothing."""
+        """The summary of no reports; adding it changes nothing."""
         return HitterSummary(tuple(level.empty_summary() for level in self.levels), self.fingerprint)
 
     def simulate(self, counts: Mapping[str, int], seed: int = 0) -> HitterSummary:
-        """The summary of users with these strings, so many each, drawn from its exact distribution."""
+        """Simulate the summary of users with these strings, {string: count}, drawn from its exact distribution."""
         from deniable.heavy_hitters.simulation import simulated
 
         return simulated(self, counts, seed)
@@ -231,10 +209,10 @@ class HeavyHitters:
         alphabet: str | None = None,
         progress: Callable[[str, float], None] | None = None,
     ) -> Findings:
-        """The frequent strings, each with an interval, and what may have been missed.
+        """Find the frequent strings, each with an interval, and say what may have been missed.
 
-        A share of at most `rate` of them is absent, on average. `budget` is the number of candidates of a level,
-        above all a matter of time. `progress` hears what is being done and which share of the work is behind it.
+        At most a share `rate` of them is absent, on average. `budget` caps the candidates per level and so bounds run
+        time. `progress(message, fraction_done)` is called as work proceeds.
         """
         from deniable.heavy_hitters.search import find
 

@@ -22,23 +22,23 @@ MAX_USERS = 2**53
 
 
 def simulated(protocol: HeavyHitters, counts: Mapping[str, int], seed: int) -> HitterSummary:
-    """The summaries of all levels: users spread over them by multinomials, reports drawn from their exact law."""
+    """Simulate the summaries of all levels: users are assigned by multinomials, reports drawn from their exact law."""
     if not isinstance(counts, Mapping) or not counts:
-        raise InvalidArgument("counts", "say how many users have each string: {string: count}", counts)
+        raise InvalidArgument("counts", "map strings to numbers of users", counts, hint="Use {string: count}.")
     numbers = np.array([whole(0, MAX_USERS, count=count) for count in counts.values()], np.int64)
     if sum(numbers.tolist()) > MAX_USERS:
         raise InvalidArgument("counts", f"add up to at most {MAX_USERS}", sum(numbers.tolist()))
     source = generator(seed)
-    told = sequences(list(counts), protocol.max_bytes)
+    encoded = sequences(list(counts), protocol.max_bytes)
     size = len(protocol.levels)
     split = source.multinomial(numbers, np.full(size, 1 / size))
     parts = []
     for number, level in enumerate(protocol.levels):
         users: Counter[bytes] = Counter()
-        for one, count in zip(told, split[:, number].tolist(), strict=True):
-            users[one[: protocol.lengths[number]]] += count
+        for text, count in zip(encoded, split[:, number].tolist(), strict=True):
+            users[text[: protocol.lengths[number]]] += count
         digests = level.domain.indices(list(users))
-        own = np.array(list(users.values()), np.int64)
-        drawn = level.simulated_among(digests, own, source)
-        parts.append(Summary(drawn, int(own.sum()), level.fingerprint, simulated=True))
+        true = np.array(list(users.values()), np.int64)
+        drawn = level.simulated_among(digests, true, source)
+        parts.append(Summary(drawn, int(true.sum()), level.fingerprint, simulated=True))
     return HitterSummary(tuple(parts), protocol.fingerprint)

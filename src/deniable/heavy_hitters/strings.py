@@ -1,8 +1,8 @@
-"""Strings as sequences of bytes with an end, their beginnings, and how a beginning can go on.
+"""Strings as byte sequences with an end marker, their prefixes, and the possible extensions of a prefix.
 
-A string is the bytes of its UTF-8 and one more, END. One of more than `max_bytes` bytes is cut to as many whole
-characters as fit, and has CUT in place of END. Neither byte occurs in UTF-8. So every sequence is a word of a code
-in which no word begins another, and a beginning that has its last byte is the string itself.
+A string is encoded as its UTF-8 bytes followed by END. A string of more than `max_bytes` bytes is cut to as many whole
+characters as fit, and ends in CUT instead of END. Neither byte occurs in UTF-8. So the sequences form a prefix-free
+code, and a prefix that has its last byte is the string itself.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from deniable.core.errors import InvalidArgument, ValueOutsideDomain
 
 END, CUT = 0xFF, 0xFE
 LONGEST_CHARACTER = 4
-_SURVIVORS = 48  # beginnings of each level that the default lengths leave room for
-_FIRST = [*range(0x20, 0x7F), *range(0xC2, 0xF5)]  # bytes that begin a character; control characters left out
+_SURVIVORS = 48  # prefixes per level that the default lengths leave room for
+_FIRST = [*range(0x20, 0x7F), *range(0xC2, 0xF5)]  # bytes that begin a character, without control characters
 _SECOND = {0xE0: range(0xA0, 0xC0), 0xED: range(0x80, 0xA0), 0xF0: range(0x90, 0xC0), 0xF4: range(0x80, 0x90)}
 
 
 def sequence(data: bytes, max_bytes: int) -> bytes:
-    """The bytes of a string and its last one: END, or CUT if it was too long."""
+    """Return the bytes of a string followed by END, or cut and followed by CUT if it is too long."""
     if len(data) <= max_bytes:
         return data + bytes([END])
     stop = max_bytes
-    while data[stop] & 0xC0 == 0x80:  # in the middle of a character
+    while data[stop] & 0xC0 == 0x80:  # inside a character
         stop -= 1
     return data[:stop] + bytes([CUT])
 
 
 def sequences(values: list[Any], max_bytes: int) -> list[bytes]:
-    """The same of a batch of strings, or of the bytes of their UTF-8; each distinct one is cut once."""
+    """Encode a batch of strings, or of their UTF-8 bytes; each distinct string is encoded once."""
     found: dict[Any, bytes] = {}
     for position, value in enumerate(values):
         if not isinstance(value, (str, bytes)):
@@ -48,30 +48,25 @@ def sequences(values: list[Any], max_bytes: int) -> list[bytes]:
     return [found[value] for value in values]
 
 
-def is_whole(beginning: bytes) -> bool:
-    """Whether the beginning has its last byte."""
-    return beginning[-1] >= CUT
-
-
-def pending(beginning: bytes) -> bytes:
-    """The bytes of a last character that is not whole yet."""
-    for count in range(1, min(LONGEST_CHARACTER, len(beginning) + 1)):
-        byte = beginning[-count]
+def pending(prefix: bytes) -> bytes:
+    """Return the bytes of an unfinished last character, if any."""
+    for count in range(1, min(LONGEST_CHARACTER, len(prefix) + 1)):
+        byte = prefix[-count]
         if byte >= 0xC0:
-            return beginning[-count:] if count < _size(byte) else b""
+            return prefix[-count:] if count < _size(byte) else b""
         if byte < 0x80:
             break
     return b""
 
 
 def _size(first: int) -> int:
-    """How many bytes a character has that begins with this one."""
+    """The number of bytes of a character that begins with this byte."""
     return 1 if first < 0x80 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
 
 
 @dataclass(frozen=True)
 class Alphabet:
-    """The characters that are looked for: these, or all but control characters."""
+    """The characters to look for: those listed, or all but control characters."""
 
     characters: str | None = None
 
@@ -93,7 +88,7 @@ class Alphabet:
         return {start: sorted(following) for start, following in found.items()}
 
     def following(self, unfinished: bytes) -> Any:
-        """The bytes that may come after those of an unfinished character, or after a whole one."""
+        """The bytes that may follow an unfinished character, or a complete one."""
         if self._following is not None:
             return self._following.get(unfinished, [])
         if not unfinished:
@@ -101,26 +96,29 @@ class Alphabet:
         return _SECOND.get(unfinished[0], range(0x80, 0xC0)) if len(unfinished) == 1 else range(0x80, 0xC0)
 
     def alike(self, unfinished: bytes) -> bytes:
-        """An unfinished character that goes on in the same ways: what counts is how it began, unless few are known."""
+        """A representative of the unfinished characters with the same continuations.
+
+        Unless the alphabet is listed, these depend only on the first byte and the length.
+        """
         return unfinished if self._following is not None else unfinished[:1] + b"\x80" * (len(unfinished) - 1)
 
     def extensions(self, length: int, unfinished: bytes, to: int, max_bytes: int) -> tuple[list[bytes], list[bytes]]:
-        """What may come after `length` bytes, up to `to` bytes: what ends there, and what goes on."""
+        """The extensions of a prefix of `length` bytes up to `to` bytes: those that end, and those that do not."""
         return _extensions(self, length, unfinished, to, max_bytes)
 
     def count(self, length: int, to: int, max_bytes: int, unfinished: bytes = b"") -> int:
-        """How many extensions there are."""
+        """The number of extensions."""
         return _count(self, length, to, max_bytes, unfinished)
 
     def default_lengths(self, max_bytes: int, budget: int) -> tuple[int, ...]:
-        """As few lengths as the budget of candidates allows: each costs users, candidates only cost time."""
+        """The fewest lengths that the budget of candidates allows: each length costs users, candidates only time."""
         lengths = [self._furthest(0, max_bytes, budget)]
         while lengths[-1] <= max_bytes:
             lengths.append(self._furthest(lengths[-1], max_bytes, budget // _SURVIVORS))
         return tuple(lengths)
 
     def _furthest(self, length: int, max_bytes: int, room: int) -> int:
-        """How many bytes there may be after a step whose extensions fit, at least one more."""
+        """The longest length, at least one byte more, whose extensions fit."""
         to = length + 1
         while to <= max_bytes and self.count(length, to + 1, max_bytes) <= room:
             to += 1
@@ -128,7 +126,10 @@ class Alphabet:
 
 
 def _walk(alphabet: Alphabet, length: int, unfinished: bytes, to: int, max_bytes: int, grow: Callable[..., Any]) -> Any:
-    """The endings, and what goes on by the unfinished character; `grow` adds a byte to what there is of a state."""
+    """Walk all extensions: completed strings, and open prefixes grouped by their unfinished UTF-8 character.
+
+    `grow` appends a byte to the accumulator of a state.
+    """
     ended: Any = grow(None, None)
     states = {unfinished: grow(None, b"")}
     for place in range(length, to):

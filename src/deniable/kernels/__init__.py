@@ -17,11 +17,11 @@ Function = TypeVar("Function", bound=Callable[..., object])
 def compiled(function: Function) -> Function:
     """Compile on first use; the loop runs without the interpreter lock.
 
-    The result is kept on disk beside the source, or in NUMBA_CACHE_DIR; where neither can be written (a read-only
-    installation of a user without a home) it is compiled again by every process.
+    The result is cached on disk beside the source, or in NUMBA_CACHE_DIR; where neither can be written (a read-only
+    installation and a user without a home) every process compiles it again.
     """
     options = {"nogil": True, "error_model": "numpy"}
     try:
         return numba.njit(function, cache=True, **options)  # type: ignore[no-any-return]
-    except RuntimeError:  # numba found no place to keep it
+    except RuntimeError:  # numba found no place for the cache
         return numba.njit(function, **options)  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
-"""The hash functions of hashing.py for many values and cohorts at once, and sums over the buckets they give.
+"""The hash functions of hashing.py for many values and cohorts at once, and sums over their buckets.
 
 A table has one row per hash function and one column per value; its entries are buckets. An entry equal to the
-number of buckets stands for a hash that an earlier function of the same cohort has given already: it counts once.
+number of buckets marks a repeat: an earlier function of the same cohort gave the same bucket, which counts once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BITS = np.uint64(61)
 _SPARE = np.uint64(3)
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
-BLOCK = 4096  # values whose sums stay in the processor's cache
+BLOCK = 4096  # values whose sums fit in the processor's cache
 
 
 @compiled
@@ -46,10 +46,10 @@ def affine_bucket(number: Any, a: Any, b: Any, buckets: Any) -> Any:
 
 @compiled
 def swapped(index: Any, first: Any, second: Any, size: Any) -> Any:
-    """Where one round of a permutation, whose words are given, sends an index; all are 32-bit."""
+    """The image of an index under one round of a permutation with these two words; all numbers have 32 bits."""
     # every step is cut to 32 bits, which the compiler would widen
-    centre = np.uint32((np.uint64(first) * np.uint64(size)) >> _HALF)
-    partner = np.uint32(centre - index if centre >= index else centre + size - index)
+    key = np.uint32((np.uint64(first) * np.uint64(size)) >> _HALF)
+    partner = np.uint32(key - index if key >= index else key + size - index)
     word = np.uint32(second ^ max(index, partner))
     word = np.uint32(np.uint32(word ^ (word >> np.uint32(16))) * np.uint32(0x85EBCA6B))
     word = np.uint32(np.uint32(word ^ (word >> np.uint32(13))) * np.uint32(0xC2B2AE35))
@@ -59,7 +59,7 @@ def swapped(index: Any, first: Any, second: Any, size: Any) -> Any:
 
 @compiled
 def permuted_index(index: Any, keys: Keys, size: Any) -> Any:
-    """Where the permutation of these round keys sends an index."""
+    """The image of an index under the permutation of these round keys."""
     place = np.uint32(index)
     for turn in range(0, keys.shape[0], 2):
         place = swapped(place, keys[turn], keys[turn + 1], size)
@@ -83,7 +83,7 @@ def fill_permuted(indices: Indices, keys: Keys, size: int, buckets: int, table: 
     for f in range(keys.shape[0]):
         for i in range(indices.shape[0]):
             places[i] = indices[i]
-        for turn in range(0, keys.shape[1], 2):  # round by round, so that the processor does several at once
+        for turn in range(0, keys.shape[1], 2):  # round by round, so that the processor handles several at once
             for i in range(indices.shape[0]):
                 places[i] = swapped(places[i], keys[f, turn], keys[f, turn + 1], many)
         for i in range(indices.shape[0]):
@@ -92,7 +92,7 @@ def fill_permuted(indices: Indices, keys: Keys, size: int, buckets: int, table: 
 
 @compiled
 def mark_repeats(table: Table, hashes: int, buckets: int) -> None:
-    """Replace a bucket that an earlier one of the `hashes` functions of its cohort has given by `buckets`."""
+    """Replace a bucket by `buckets` if an earlier of the `hashes` functions of its cohort gave the same bucket."""
     for f in range(table.shape[0]):
         for earlier in range(f - f % hashes, f):
             for i in range(table.shape[1]):
@@ -123,15 +123,15 @@ def scatter(table: Table, hashes: int, weights: Floats, out: Floats) -> None:
 
 
 @compiled
-def through_cells(table: Table, level: float, weights: Floats, rows: Floats, out: Floats) -> None:
-    """out[i] = the sum over cohorts of level and of the weights of all values in the bucket of value i; one hash each.
+def through_cells(table: Table, start: float, weights: Floats, rows: Floats, out: Floats) -> None:
+    """out[i] = the sum over cohorts of `start` plus the weights of all values in the bucket of value i; one hash each.
 
-    The same as `scatter` and then `gather`, four cohorts at once; `rows` is room for their cells.
+    Equivalent to `scatter` and then `gather`, for four cohorts at a time; `rows` is working space for their cells.
     """
     cohorts, values = table.shape
     out[:] = 0.0
     for c in range(0, cohorts - 3, 4):
-        rows[:] = level
+        rows[:] = start
         for i in range(values):
             weight = weights[i]
             rows[0, table[c, i]] += weight
@@ -139,10 +139,10 @@ def through_cells(table: Table, level: float, weights: Floats, rows: Floats, out
             rows[2, table[c + 2, i]] += weight
             rows[3, table[c + 3, i]] += weight
         for i in range(values):
-            first = rows[0, table[c, i]] + rows[1, table[c + 1, i]]
-            out[i] += first + (rows[2, table[c + 2, i]] + rows[3, table[c + 3, i]])
+            half = rows[0, table[c, i]] + rows[1, table[c + 1, i]]
+            out[i] += half + (rows[2, table[c + 2, i]] + rows[3, table[c + 3, i]])
     for c in range(cohorts - cohorts % 4, cohorts):
-        rows[0] = level
+        rows[0] = start
         for i in range(values):
             rows[0, table[c, i]] += weights[i]
         for i in range(values):
@@ -151,7 +151,7 @@ def through_cells(table: Table, level: float, weights: Floats, rows: Floats, out
 
 @compiled
 def shared_buckets(table: Table, hashes: int, buckets: int, out: npt.NDArray[np.int32]) -> None:
-    """out[i, j] += in how many buckets, over all cohorts, values i and j are both."""
+    """out[i, j] += the number of buckets, over all cohorts, that hold both value i and value j."""
     for i in range(table.shape[1]):
         row = out[i]
         for f in range(table.shape[0]):
@@ -165,7 +165,7 @@ def shared_buckets(table: Table, hashes: int, buckets: int, out: npt.NDArray[np.
 
 @compiled
 def count_users(table: Table, hashes: int, users: Indices, out: Indices) -> None:
-    """out[c, b] += the users of cohort c with a value of bucket b; users[c, i] of them have value i."""
+    """out[c, b] += the number of users of cohort c with a value in bucket b; users[c, i] of them have value i."""
     for f in range(table.shape[0]):
         own, row = users[f // hashes], out[f // hashes]
         for i in range(table.shape[1]):
@@ -174,7 +174,7 @@ def count_users(table: Table, hashes: int, users: Indices, out: Indices) -> None
 
 @compiled
 def count_each(table: Table, hashes: int, values: Indices, cohorts: Indices, out: Indices) -> None:
-    """out[c, b] += 1 for each user: c their cohort, b the buckets of their value there."""
+    """out[c, b] += 1 for each user, where c is their cohort and b each bucket of their value there."""
     for i in range(values.shape[0]):
         first = cohorts[i] * hashes
         for f in range(first, first + hashes):

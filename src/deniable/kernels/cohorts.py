@@ -29,9 +29,9 @@ def replace_hashed(
 ) -> int:
     """out = c m + b: cohort c drawn by word 0; b the number's bucket there if word 1 < truth, else drawn by word 2.
 
-    `bounds` are the cohorts and the buckets m. The functions of the cohorts are affine maps, or, unless `size` is 0,
-    permutations of that many indices, whose round keys are given. Marks in `again` the reports of which a draw was
-    rejected, and counts them.
+    `bounds` are the numbers of cohorts and of buckets m. The functions of the cohorts are affine maps or, unless `size`
+    is 0, permutations of `size` indices with these round keys. Marks in `again`, and counts, the reports with a
+    rejected draw.
     """
     cohorts, buckets, permutes = bounds[0], bounds[1], size > 0
     count = 0
@@ -50,7 +50,7 @@ def replace_hashed(
     return count
 
 
-FEW = 24  # reports of a cohort up to which their bits are added one by one
+FEW = 24  # up to this number of reports in a cohort, their bits are added one by one
 _ONE = np.uint64(1)
 _PLACE = np.uint64(63)
 _WORD = np.uint64(6)
@@ -72,9 +72,8 @@ def flip_filters(
 ) -> int:
     """out[i] = the cohort c, drawn by word 0, then the number's filter there xor coins of the other words, U < flip.
 
-    `bounds` are the cohorts, their hash functions and the buckets; the other arguments are those of
-    `cohort_replacement.replace_hashed` and of `bits.toss_row`. Marks in `again` the reports of which the cohort
-    was rejected, and counts them.
+    `bounds` are the numbers of cohorts, of hash functions per cohort and of buckets; the other arguments are as in
+    `replace_hashed` and `unary.toss_row`. Marks in `again`, and counts, the reports whose cohort was rejected.
     """
     cohorts, hashes, buckets, permutes = bounds[0], bounds[1], bounds[2], size > 0
     slices = out.shape[1] - 1
@@ -108,9 +107,9 @@ def flip_filters(
 
 @compiled
 def count_filters(rows: Bitmaps, ends: Indices, counts: Counts) -> None:
-    """counts[c] += how many reports cohort c has, then how many of them have each bit set.
+    """counts[c] += the number of reports of cohort c, then the number of them that have each bit set.
 
-    `rows` are the bits of reports sorted by cohort; those of cohort c end at ends[c].
+    `rows` are the bits of reports sorted by cohort; the rows of cohort c end at ends[c].
     """
     start = 0
     for c in range(ends.shape[0]):
@@ -138,8 +137,8 @@ def send_bucket_sign(
 ) -> int:
     """out = 2 (c (m - 1) + l - 1) + s: cohort c and coordinate l > 0 drawn by word 0, s by the bucket and word 1.
 
-    s is the parity of l and the number's bucket in cohort c, of m, if word 1 < truth, else the other one. Marks in
-    `again` the reports of which the draw was rejected, and counts them.
+    s is the parity of l and the number's bucket in cohort c, one of m, if word 1 < truth, else the opposite parity.
+    Marks in `again`, and counts, the reports whose draw was rejected.
     """
     coordinates = buckets - _ONE
     pairs = np.uint64(maps.shape[0]) * coordinates

@@ -24,8 +24,8 @@ def choose_block(
 ) -> int:
     """out = places[value, a random place]; marks and counts rejected reports.
 
-    Each report owns three words: the coin, a place among the bounds[0] blocks with the value, which its row of
-    `places` lists first, and a place among the bounds[1] others.
+    Each report owns three words: the coin, a place among the bounds[0] blocks that hold the value, listed first in its
+    row of `places`, and a place among the bounds[1] other blocks.
     """
     count = 0
     for i in range(values.shape[0]):
@@ -55,7 +55,7 @@ def shift(
 
     Each report owns four words: the coin, the cohort, a place inside and a place outside the set.
     `bounds` are the numbers of cohorts, of elements inside and of elements outside; `elements` lists
-    those inside first.
+    the elements inside first.
     """
     inside = bounds[1]
     modulus = bounds[1] + bounds[2]
@@ -92,9 +92,9 @@ def shift_in_blocks(
 ) -> int:
     """out = block b + number mod b, of the value moved by a random place; marks and counts rejected reports.
 
-    Each report owns three words: the coin, a place inside the set and a place outside it; `bounds` are how many
-    there are of both. Place p moves the block by p div b and the number by elements[p mod b], which lists the
-    elements of the set first: the places below bounds[0] support the value.
+    Each report owns three words: the coin, a place inside the set and a place outside it; `bounds` are the numbers of
+    such places. Place p moves the block by p div b and the number by elements[p mod b]; `elements` lists the
+    elements of the set first, so the places below bounds[0] support the value.
     """
     modulus = np.uint64(elements.shape[0])
     count = 0

@@ -1,7 +1,7 @@
 """The loops of the Hadamard mechanisms: the fast Walsh-Hadamard transform, and reports by parity.
 
-transformed[i] = sum_j row[j] (-1)^(number of ones of i & j). Whole numbers stay exact as long as sums of their sizes
-fit 64 bits; applied twice it multiplies by the length.
+transformed[i] = sum_j row[j] (-1)^(number of ones of i & j). Integers stay exact as long as the sums of their absolute
+values fit in 64 bits; applied twice, the transform multiplies by the length.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from deniable.core.arrays import Indices, Mask, Numbers, Symbols, Words
 from deniable.kernels import compiled
 from deniable.kernels.words import high_half
 
-_IN_CACHE = 4096  # numbers of a piece that is transformed by itself before pieces are put together
+_IN_CACHE = 4096  # size of the pieces that are transformed by themselves before they are combined
 
 
 @compiled
 def transform(rows: Numbers) -> None:
     """Transform the last axis of a contiguous array of rows, in place.
 
-    Cost: log2(length)/2 passes of additions; up to 4096 numbers at a time stay in the processor's nearest cache.
+    Cost: log2(length)/2 passes of additions; pieces of up to 4096 numbers stay in the processor's first-level cache.
     """
     length = rows.shape[1]
     piece = min(length, _IN_CACHE)
@@ -33,7 +33,7 @@ def transform(rows: Numbers) -> None:
 
 @compiled
 def _combine(row: Any, ready: int) -> None:
-    """Go on with a row whose consecutive parts of `ready` numbers are transformed; two doublings in one pass."""
+    """Finish a row whose consecutive pieces of `ready` numbers are transformed; two doublings per pass."""
     length = row.shape[0]
     step = ready
     while 4 * step <= length:
@@ -100,12 +100,12 @@ def choose_parity(
         number = (value >> block_bits) + _ONE
         lowest = number & (~number + _ONE)
         rest = place & (half - _ONE)
-        # the bits of `rest`, with a gap at the number's lowest one, and in the gap what makes the parity
+        # the bits of `rest`, with a gap at the number's lowest one; the bit in the gap sets the parity
         below = rest & (lowest - _ONE)
-        spread = below | ((rest ^ below) << _ONE)
-        odd = ((place & half) >> (size_bits - _ONE)) ^ parity(spread & number)
+        gapped = below | ((rest ^ below) << _ONE)
+        odd = ((place & half) >> (size_bits - _ONE)) ^ parity(gapped & number)
         block = (value & ((_ONE << block_bits) - _ONE)) ^ (place >> size_bits)
-        out[i] = np.uint32((block << size_bits) | spread | lowest * odd)
+        out[i] = np.uint32((block << size_bits) | gapped | lowest * odd)
     return count
 
 
@@ -122,8 +122,8 @@ def send_sign(
 ) -> int:
     """out = (row - 1) N + symbol, N symbols, for a public row from 1 to `rows`; marks and counts rejected reports.
 
-    Each report owns three words: the coin, the uniform symbol that may replace its own, and the row. The own symbol is
-    twice the value's block, and one more if the value's number has an odd parity with the row.
+    Each report owns three words: the coin, the uniform symbol that may replace the true one, and the row. The true
+    symbol is twice the value's block, plus one if the value's number has an odd parity with the row.
     """
     symbols = _TWO << block_bits
     count = 0

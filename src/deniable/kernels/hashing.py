@@ -1,4 +1,4 @@
-"""The loops of local hashing: the hash of a value kept or replaced, and sums over equivalent hashes.
+"""The loops of local hashing: keep or replace the hash of a value, and sum over equivalent hashes.
 
 A seed is a vector of d digits modulo a prime g, written as a number in base g with the first digit least significant.
 It sends a value, written the same way, to the sum of the products of their digits, modulo g.
@@ -29,7 +29,8 @@ def classify(
     """out = y N + the class of value - y mod K, or a uniform class; marks and counts rejected reports.
 
     Each report owns three words: the coin, a class below N and the public y below K. `bounds` are N and K;
-    `table` gives the class of every difference, and N for 0, which has none and always sends the uniform class.
+    `table` gives the class of every difference, and N for the difference 0, which has no class and always sends the
+    uniform one.
     """
     classes, modulus = bounds[0], bounds[1]
     count = 0
@@ -65,12 +66,12 @@ def hash_or_replace(
     """out = s g + the hash of the value under seed s, or a uniform class; marks and counts rejected reports.
 
     Each report owns three words: the coin, a class below g and the seed's place s; `bounds` are g and the number of
-    seeds. Place s is the seed s itself; where `firsts` is not empty, seeds are those whose leading digit is 1, and
-    places from firsts[j] on have it at digit j.
+    seeds. Place s is the seed s itself; if `firsts` is not empty, only seeds with leading digit 1 are used, and the
+    places from firsts[j] upwards have it at digit j.
 
-    Values and seeds are hashed in parts of a few digits: `parts` are how many parts there are, how many numbers G a
-    part can be, and m and r with x div G = (x m) >> r for all x below 2^31; `products` are the hashes of all pairs of
-    parts, or empty where they are too many, and a part is one digit.
+    Values and seeds are hashed in parts of a few digits: `parts` holds the number of parts, the number G of values of a
+    part, and m and r with x div G = (x m) >> r for all x below 2^31; `products` holds the hashes of all pairs of
+    parts, or is empty if there are too many, and a part is then one digit.
     """
     base = bounds[0]
     count = 0
@@ -86,7 +87,7 @@ def hash_or_replace(
             seed = place - firsts[j] + power if place >= firsts[j] else seed
             power *= base
         own = _hash(np.uint64(values[i]), seed, base, parts, products)
-        # all ones if the coin says so, else all zeros: chosen without a branch
+        # all ones to keep the hash, all zeros to replace it: chosen without a branch
         kept = np.uint64(0) - np.uint64(coin < truth)
         out[i] = np.uint32(place * base + (replacement ^ ((replacement ^ own) & kept)))
     return count
@@ -94,7 +95,7 @@ def hash_or_replace(
 
 @compiled
 def _hash(value: Any, seed: Any, base: Any, parts: Words, products: Bytes) -> Any:
-    """The inner product of the digits, modulo g; for bits, the parity of those both have."""
+    """The inner product of the digits, modulo g; for g = 2, the parity of the common bits."""
     if base == np.uint64(2):
         common = value & seed
         for step in _HALVES:
@@ -113,9 +114,10 @@ def _hash(value: Any, seed: Any, base: Any, parts: Words, products: Bytes) -> An
 
 @compiled
 def fold(counts: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
-    """Add the cells of seed t a, class t z, to those of seed a, class z: both say the same of every value.
+    """Add the cells of seed t a, class t z, to those of seed a, class z: both support the same values.
 
-    `line_cells` gives for every seed its line's place times g, plus t; `inverses` those modulo g. Seed 0 is left out.
+    `line_cells` gives for every seed the number of its line times g, plus t; `inverses` are the inverses modulo g.
+    Seed 0 is omitted.
     """
     base = counts.shape[1]
     for seed in range(1, counts.shape[0]):
@@ -130,7 +132,7 @@ def fold(counts: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
 
 @compiled
 def unfold(sums: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
-    """The transpose: every seed takes its cells from its line's. Seed 0 is left out."""
+    """The transpose of `fold`: every seed takes its cells from its line. Seed 0 is omitted."""
     base = sums.shape[1]
     for seed in range(1, out.shape[0]):
         line, factor = divmod(line_cells[seed], base)

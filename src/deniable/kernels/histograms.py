@@ -1,7 +1,7 @@
 """Loops over a histogram: select, project, share out, and the passes of two iterative methods.
 
-`whole` and `rest` are the integer and the fractional part of n q, taken off each count apart, so that nothing
-cancels. The gain d = a - q of a value solves mu d^2 - b d + c = 0 with
+`whole` and `rest` are the integer and the fractional part of n q, subtracted from each count separately, so that
+nothing cancels. The gain d = a - q of a value solves mu d^2 - b d + c = 0 with
     b = 1 + mu (1 - 2q),   c = T/n - q - mu q(1-q),   root = sqrt(b^2 - 4 mu c),
     d = 2 c / (b + root)   or, for negative b,   (b - root) / (2 mu),
 and is zero unless c > 0.
@@ -18,7 +18,7 @@ from deniable.kernels import compiled
 
 @compiled
 def total_at_least(counts: Counts, threshold: int) -> tuple[int, int]:
-    """How many counts reach the threshold, and their sum."""
+    """Return the number of counts that reach the threshold, and their sum."""
     size = 0
     total = 0
     for i in range(counts.shape[0]):
@@ -33,7 +33,7 @@ def keep_at_least(counts: Counts, threshold: int, kept: Counts) -> tuple[int, in
     """Copy the counts that reach the threshold to the front of `kept`.
 
     `kept` is `counts` itself, or has room for one more than will be kept: the loop has no branch, so it
-    writes every count and moves on only if it is kept.
+    writes every count and advances only if the count is kept.
     """
     size = 0
     total = 0
@@ -67,10 +67,10 @@ def share_out(
 
 @compiled
 def keep_above(numbers: Floats, threshold: float, kept: Floats) -> tuple[int, float]:
-    """Copy the numbers above the threshold to the front of `kept`; how many they are, and their sum.
+    """Copy the numbers above the threshold to the front of `kept`; return how many there are, and their sum.
 
-    `kept` is `numbers` itself, or has as much room. The loop has no branch: it writes every number and
-    moves on only if it is kept.
+    `kept` is `numbers` itself, or has the same size. The loop has no branch: it writes every number and
+    advances only if the number is kept.
     """
     size = 0
     total = 0.0
@@ -107,7 +107,7 @@ def _gain(count: Any, n: Any, whole: Any, rest: float, q: float, mu: float) -> t
 
 @compiled
 def total_gain(counts: Counts, n: Any, whole: Any, rest: float, q: float, mu: float) -> tuple[float, float, int]:
-    """Sum of d, its derivative by mu, and how many d are positive. The sum is compensated (Kahan)."""
+    """The sum of d, its derivative by mu, and the number of positive d. The sum is compensated (Kahan)."""
     total = 0.0
     lost = 0.0
     slope = 0.0
@@ -135,7 +135,7 @@ def gains(counts: Counts, n: Any, whole: Any, rest: float, q: float, mu: float, 
 def largest_violation(
     counts: Counts, n: Any, whole: Any, rest: float, q: float, gain: float, mu: float, theta: Floats
 ) -> float:
-    """How far the slope T/(n a) - (1 - T/n)/(1 - a) is from mu: either way where theta > 0, above it elsewhere."""
+    """The largest distance of the slope T/(n a) - (1 - T/n)/(1 - a) from mu; only above mu counts where theta = 0."""
     worst = 0.0
     for i in range(counts.shape[0]):
         d = gain * theta[i]
@@ -147,7 +147,7 @@ def largest_violation(
 
 
 SMALLEST = 8  # integers in the smallest block; block b has 2^b times as many
-_SHARE = 8.0  # a block is at most this part of its distance from either end
+_SHARE = 8.0  # a block is at most its distance from either end, divided by this
 
 
 @compiled
@@ -164,7 +164,7 @@ def posterior_means(
 ) -> None:
     """out = E[c | x] for each x in `estimates`: c has prior c^-alpha on 1..largest, and x is N(c, variance).
 
-    Only integers within `reach` of x (moved into 1..largest) count. They are added up one by one, or in
+    Only integers within `reach` of x (clipped to 1..largest) count. They are summed one by one, or in
     blocks of SMALLEST 2^b integers by the nodes and weights of row b, where a block is no longer than
     `longest` and an eighth of its distance from either end. Sums are kept relative to the largest term.
     """
@@ -183,14 +183,14 @@ def posterior_means(
             for j in range(terms):
                 node = c + nodes[block, j] if block >= 0 else c
                 weight = weights[block, j] if block >= 0 else 1.0
-                # log of the term, up to what all share: -alpha ln c - [(x - c)^2 - (x - near)^2] / (2 variance)
-                level = -alpha * math.log(node) - (near - node) * (2.0 * x - near - node) / (2.0 * variance)
-                if level > peak:
-                    fall = math.exp(peak - level)
+                # log of the term, up to a common constant: -alpha ln c - [(x - c)^2 - (x - near)^2] / (2 variance)
+                log_term = -alpha * math.log(node) - (near - node) * (2.0 * x - near - node) / (2.0 * variance)
+                if log_term > peak:
+                    fall = math.exp(peak - log_term)
                     mass *= fall
                     moment *= fall
-                    peak = level
-                term = weight * math.exp(level - peak)
+                    peak = log_term
+                term = weight * math.exp(log_term - peak)
                 mass += term
                 moment += term * node
             c += SMALLEST * 2.0**block if block >= 0 else 1.0

@@ -1,4 +1,4 @@
-"""The loop of discrete Laplace noise: independent coins that are the binary digits of a number, and its sign."""
+"""The loop of discrete Laplace noise: independent coins give the binary digits of a number, and its sign."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SWAP = 0 if sys.byteorder == "little" else 1  # where the low half of a word is
 
 @compiled
 def draw_noise(words: Words, thresholds: Words, undecided: Mask, out: Integers) -> int:
-    """out = the number whose digits are `half word < threshold`, negated (-1 - number) by the last coin but one.
+    """out = the number whose digits are `half word < threshold`, or -1 - number if the last coin but one is true.
 
-    An element owns a word for two thresholds, the low half first. It is undecided, and counted, if a half equals its
-    threshold or the last coin is true. No branch depends on what was drawn.
+    An element owns one word per two thresholds, the low half first. It is undecided, and counted, if a half equals its
+    threshold or the last coin is true. No branch depends on the words.
     """
     count = 0
     halves, limits = words.view(np.uint32), thresholds.astype(np.uint32)  # in 32 bits, many are compared at once

@@ -1,6 +1,6 @@
 """The loops of residue number systems: subsets of residues, and products with residue counts.
 
-A vector over the values 0..k-1 folds to a vector over the residues of each modulus, and tiles back.
+`fold` maps a vector over the values 0..k-1 to a vector over the residues of each modulus; `tile` is its transpose.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def select_residues(
 ) -> int:
     """out = the cohort, then a subset of its residues as a bitmap; marks and counts rejected reports.
 
-    Each report owns `stride` words: the cohort, then those of subset selection for the cohort's modulus (see
-    kernels/subsets.py), then some that only cohorts with larger subsets use.
+    Each report owns `stride` words: the cohort, then the words of subset selection for the cohort's modulus (see
+    kernels/subsets.py), then words that only cohorts with larger subsets use.
     """
     cohorts = np.uint64(moduli.shape[0])
     residue = np.empty(1, np.int64)
@@ -75,7 +75,7 @@ def tile(vector: Floats, moduli: Indices, weights: Floats, out: Floats) -> None:
 
 @compiled
 def gram(vector: Floats, moduli: Indices, weights: Floats, ridge: float, room: Floats, out: Floats) -> None:
-    """out = (A^T W A + ridge) vector, one modulus at a time, so that the residues stay in the cache."""
+    """out = (A^T W A + ridge) vector, one modulus at a time, so that residues stay in cache; `room` is workspace."""
     for x in range(vector.shape[0]):
         out[x] = ridge * vector[x]
     for j in range(moduli.shape[0]):
@@ -88,10 +88,10 @@ def gram(vector: Floats, moduli: Indices, weights: Floats, ridge: float, room: F
 def solve_gram(
     wanted: Floats, moduli: Indices, weights: Floats, ridge: float, tolerance: float, rounds: int, out: Floats
 ) -> int:
-    """out with (A^T W A + ridge) out = wanted, by conjugate gradients from zero; returns the steps.
+    """Solve (A^T W A + ridge) out = wanted by conjugate gradients from zero; return the number of steps.
 
-    Written out, since a product costs no more than the vector operations of a step; these go two by two
-    through the vectors. Ends when the residual is `tolerance` times the first one.
+    Written out here because a product costs no more than the vector operations of a step, which are done two per pass
+    through the vectors. Stops when the residual is `tolerance` times the initial one.
     """
     k = wanted.shape[0]
     room = np.empty(moduli.max())
@@ -116,7 +116,7 @@ def solve_gram(
 
 @compiled
 def _product(a: Floats, b: Floats) -> float:
-    """The scalar product, in four sums, so that additions need not wait for each other."""
+    """The scalar product, as four sums, so that additions need not wait for each other."""
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
     even = a.shape[0] // 4 * 4
     for x in range(0, even, 4):

@@ -16,7 +16,7 @@ def replace(values: Indices, words: Words, truth: Any, k: Any, rejection: Any, o
     """out = value if word 0 < truth, else the integer below k drawn by word 1; counts rejected draws.
 
     Each report owns two words; k must be below 2^32.
-    Every report is written, also the rejected ones, which the caller draws again (see `rejected`).
+    Every report is written, including the rejected ones, which the caller draws again (see `rejected`).
     """
     count = 0
     for i in range(values.shape[0]):
@@ -28,7 +28,7 @@ def replace(values: Indices, words: Words, truth: Any, k: Any, rejection: Any, o
 
 @compiled
 def rejected(words: Words, k: Any, rejection: Any, out: Indices) -> int:
-    """The positions of the reports whose second word is rejected."""
+    """Write the positions of the reports whose second word is rejected to `out`; return their number."""
     count = 0
     for i in range(words.shape[0] // 2):
         if words[2 * i + 1] * k < rejection:

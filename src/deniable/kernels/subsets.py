@@ -28,9 +28,9 @@ def select(
 ) -> int:
     """out = a subset of w values as a bitmap; marks and counts rejected reports.
 
-    Each report owns w + 1 words: the coin, one spare value of k - 1, then w - 1 of the other k - 2 by Floyd's
-    method. Values are drawn as if the sender's were k - 1 and the spare one k - 2; both are put in place
-    at the end, by exchanging two bits. So the loop that draws knows neither the value nor the coin; the
+    Each report owns w + 1 words: the coin, one spare value of the other k - 1, then w - 1 of the remaining k - 2 by
+    Floyd's method. Values are drawn as if the sender's value were k - 1 and the spare value k - 2; both are put in
+    place at the end by exchanging two bits. So the loop that draws depends on neither the value nor the coin; the
     exchange addresses memory by the value.
     """
     last = k - _ONE
@@ -81,7 +81,7 @@ _TOP = np.uint64(56)
 
 @compiled
 def encode_subsets(rows: Bitmaps, k: int, w: int, out: Bytes) -> None:
-    """Write the code of each subset of w of k values over a row of `out`."""
+    """Write the code of each subset of w of k values to a row of `out`."""
     for i in range(rows.shape[0]):
         data = out[i]
         low = np.uint64(0)
@@ -118,7 +118,7 @@ def encode_subsets(rows: Bitmaps, k: int, w: int, out: Bytes) -> None:
 
 @compiled
 def decode_subsets(data: Bytes, k: int, w: int, out: Bitmaps) -> int:
-    """Write the subset of each code; returns the position of the first row that is no code, or -1."""
+    """Write the subset of each code; return the position of the first row that is not a code, or -1."""
     for i in range(data.shape[0]):
         out[i] = np.uint64(0)
         offset = np.uint64(0)
@@ -133,7 +133,7 @@ def decode_subsets(data: Bytes, k: int, w: int, out: Bitmaps) -> int:
         while 0 < lacking < k - value:
             inside = _inside(width, lacking, k - value)
             outside = width - inside
-            # without a branch: in dense sets it would be guessed wrong half the time
+            # without a branch, which dense sets would mispredict half the time
             taken = np.uint64(offset >= outside)
             offset -= outside * taken
             width = inside if taken else outside
@@ -153,12 +153,12 @@ def decode_subsets(data: Bytes, k: int, w: int, out: Bitmaps) -> int:
 
 
 @compiled
-def _inside(width: Any, lacking: int, left: int) -> Any:
-    """The part of the width that stands for a value in the set.
+def _inside(width: Any, lacking: int, remaining: int) -> Any:
+    """The part of the width that represents a value in the set.
 
-    The quotient of doubles is floored exactly, since both are whole numbers below 2^53.
+    The quotient of doubles is floored exactly, since both are integers below 2^53.
     """
-    chance = (np.uint64(lacking) * np.uint64(_SCALE / left)) >> _EXTRA
+    chance = (np.uint64(lacking) * np.uint64(_SCALE / remaining)) >> _EXTRA
     return (width >> _HALF) * chance + (((width & _LOW) * chance) >> _HALF)
 
 
@@ -174,5 +174,5 @@ def _carry(data: Bytes, written: int) -> None:
 
 @compiled
 def _byte(row: Bytes, place: int) -> Any:
-    """A byte of the code; zeros follow its end."""
+    """A byte of the code, or zero beyond its end."""
     return np.uint64(row[place]) if place < row.shape[0] else np.uint64(0)

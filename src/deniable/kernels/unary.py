@@ -12,20 +12,20 @@ import numpy as np
 from deniable.core.arrays import Bitmaps, Bytes, Counts, Floats, Indices, Words
 from deniable.kernels import compiled
 
-PLANES = 16  # binary digits of the counts kept between two additions to the summary
-BLOCK = 8 * 8191  # reports until then: a multiple of eight that 16 digits can count
+PLANES = 16  # binary digits of the counts held between two additions to the summary
+BLOCK = 8 * 8191  # reports between them: a multiple of eight that 16 digits can count
 _ONE = np.uint64(1)
 _PLACE = np.int64(63)
 
 
 @compiled
 def toss_row(words: Words, threshold: Any, width: int, row: Bitmaps) -> None:
-    """row = 64 coins U < threshold a word, from `width` words for each of its words.
+    """row = coins U < threshold, 64 per word, from `width` random words for each word of the row.
 
-    Word b s + j, s the length of the row, holds bit 64 - width + b of the 64 numbers U of the bits of row[j];
-    the lower bits of U and of the threshold are zero. From the least significant bit up, a bit of the threshold
-    that is set makes U smaller where U has none, and one that is not makes U larger where U has one. What is
-    branched on is the threshold, which is public.
+    Word b s + j, s the length of the row, holds bit 64 - width + b of the 64 numbers U for the bits of row[j];
+    the lower bits of U and of the threshold are zero. From the least significant bit upwards, U becomes smaller where
+    the threshold has a one and U a zero, and larger where the threshold has a zero and U a one. The only branch depends
+    on the threshold, which is public.
     """
     slices = row.shape[0]
     for j in range(slices):
@@ -41,9 +41,9 @@ def toss_row(words: Words, threshold: Any, width: int, row: Bitmaps) -> None:
 
 @compiled
 def toss_bits(indices: Indices, words: Words, other: Any, own: Any, width: int, last: Any, out: Bitmaps) -> None:
-    """out[i] = coins U < other, one a bit, but the bit of the value is the coin of its own, word < own.
+    """out[i] = coins U < other, one per bit, except that the bit of the value has its own coin, word < own.
 
-    A report of s words owns `width` s + 1 words, the coins of the bits and then that of the value.
+    A report of s words owns `width` s + 1 words: the coins of the bits, then the coin of the value.
     `last` masks the bits of out[i, s - 1] that exist.
     """
     slices = out.shape[1]
@@ -53,7 +53,7 @@ def toss_bits(indices: Indices, words: Words, other: Any, own: Any, width: int, 
         toss_row(words[first : first + width * slices], other, width, row)
         place = np.uint64(indices[i] & _PLACE)
         coin = np.uint64(words[first + width * slices] < own) << place
-        for j in range(slices):  # every word is treated alike, so that none betrays the value
+        for j in range(slices):  # every word is treated alike, so that timing does not reveal the value
             mask = np.uint64(indices[i] >> 6 == j) << place
             row[j] = (row[j] & ~mask) | (coin & mask)
         row[slices - 1] &= last
@@ -61,11 +61,11 @@ def toss_bits(indices: Indices, words: Words, other: Any, own: Any, width: int, 
 
 @compiled
 def count_bits(rows: Bitmaps, counts: Counts) -> None:
-    """counts[v] += how many reports have the bit of v set.
+    """counts[v] += the number of reports that have the bit of v set.
 
     The counts of 64 values at a time are kept as binary digits: bit v of planes[d] is digit d of the count
-    of v. Eight reports are added by full adders (as in Harley and Seal's population count), and what
-    they carry beyond three digits ripples through the others.
+    of v. Eight reports are added by full adders (as in Harley and Seal's population count), and the carry beyond three
+    digits ripples through the others.
     """
     slices = rows.shape[1]
     planes = np.zeros((PLANES, slices), np.uint64)
@@ -91,7 +91,7 @@ def _full_adder(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
 
 @compiled
 def _add_eight(block: Bitmaps, planes: Bitmaps, carry: Words) -> None:
-    """Add eight reports to digits 0, 1 and 2; `carry` becomes what goes to digit 3."""
+    """Add eight reports to digits 0, 1 and 2; `carry` receives the carry into digit 3."""
     for j in range(carry.shape[0]):
         one, two_a = _full_adder(planes[0, j], block[0, j], block[1, j])
         one, two_b = _full_adder(one, block[2, j], block[3, j])
@@ -105,7 +105,7 @@ def _add_eight(block: Bitmaps, planes: Bitmaps, carry: Words) -> None:
 
 @compiled
 def _ripple(planes: Bitmaps, carry: Words, digit: int) -> None:
-    """Add the carry at this digit and pass on what overflows."""
+    """Add the carry at this digit and pass the overflow on."""
     for d in range(digit, PLANES):
         for j in range(carry.shape[0]):
             both = planes[d, j] & carry[j]
@@ -125,11 +125,11 @@ def _read_out(planes: Bitmaps, counts: Counts) -> None:
 
 @compiled
 def draw_levels(indices: Indices, words: Words, limits: Words, levels: int, out: Bytes) -> None:
-    """out[i, v] = how many limits the word of v exceeds; the level of the value itself is turned around.
+    """out[i, v] = the number of limits that the word of v exceeds; the level of the sender's value is mirrored.
 
-    `limits` are sorted, 2^b - 1 in number, and so a level is found by b comparisons in every case: each decides
-    whether to step over half of what is left. All values take a step before the next, and every level is written
-    alike, so that none betrays the value.
+    There are 2^b - 1 sorted limits, so a level is always found by b comparisons, each of which decides whether to skip
+    half of the remaining limits. All values take one step before the next, and all levels are written alike, so that
+    timing does not reveal the value.
     """
     values = out.shape[1]
     found = np.empty(values, np.int64)
@@ -156,7 +156,7 @@ def add_levels(rows: Bytes, sums: Counts) -> None:
 
 @compiled
 def weigh_levels(rows: Bytes, table: Floats, weights: Floats, out: Floats) -> None:
-    """out[i] = the sum over values of their weight times the table at their level in row i."""
+    """out[i] = the sum over values v of weights[v] times the table at the level of v in row i."""
     for i in range(rows.shape[0]):
         total = 0.0
         for v in range(rows.shape[1]):
@@ -166,7 +166,7 @@ def weigh_levels(rows: Bytes, table: Floats, weights: Floats, out: Floats) -> No
 
 @compiled
 def score_levels(rows: Bytes, table: Floats, scores: Floats, out: Floats) -> None:
-    """out[v] += the sum over rows of their score times the table at the level of v."""
+    """out[v] += the sum over rows i of scores[i] times the table at the level of v in row i."""
     for i in range(rows.shape[0]):
         for v in range(rows.shape[1]):
             out[v] += scores[i] * table[rows[i, v]]

@@ -1,4 +1,4 @@
-"""What a 64-bit word gives: a uniform integer below a bound of up to 32 bits."""
+"""From a 64-bit word to a uniform integer below a bound of up to 32 bits."""
 
 from __future__ import annotations
 

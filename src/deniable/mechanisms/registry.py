@@ -6,17 +6,20 @@ mechanism for ever. A mechanism's file is loaded when it is first asked for: a d
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from deniable.core.domain import Domain, Label
+from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion
 from deniable.core.spec import Spec
 from deniable.core.validate import choice
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.catalogue import ALL, CLASSES
-from deniable.mechanisms.cohorts.sizes import maker_was_warned
+from deniable.mechanisms.cohorts.sizes import DesignWarning
 
 
 def list_mechanisms() -> list[str]:
@@ -40,6 +43,17 @@ def load_class(name: str) -> type[Mechanism]:
     return found
 
 
+def parameters_of(name: str) -> list[str]:
+    """The parameters of a mechanism besides its domain and epsilon, and the options that guide how it chooses them."""
+    newest = _newest(name)
+    options = [each.name for each in signature(newest.choose).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    return list(signature(newest).parameters)[2:] + options
+
+
+def _newest(name: str) -> type[Mechanism]:
+    return max(registered(choice(list_mechanisms(), name=name)), key=lambda cls: cls.version)
+
+
 def mechanism(
     name: str,
     *,
@@ -54,18 +68,24 @@ def mechanism(
     >>> mechanism("grr", labels=["yes", "no"], epsilon=1.0).k
     2
     """
-    newest = max(registered(choice(list_mechanisms(), name=name)), key=lambda cls: cls.version)
+    newest = _newest(name)
     given = {"k": k, "labels": labels, "domain": domain}
     chosen = [argument for argument, value in given.items() if value is not None]
     if len(chosen) != 1:
         raise InvalidArgument("domain", "be given once: k, labels or domain", chosen)
     values: Any = given[chosen[0]] if labels is None else Domain.categories(labels)
-    try:
-        return newest(Domain.of(values), epsilon, **parameters)
-    except TypeError as error:
-        if "unexpected keyword" in str(error):
-            raise InvalidArgument("parameters", f"be known to {name}", sorted(parameters)) from None
-        raise
+    chosen_domain = Domain.of(values)
+    if isinstance(chosen_domain, Open) and not newest.open_domains:
+        hint = f"Open strings are for {', '.join(open_mechanisms())}."
+        raise InvalidArgument("domain", f"be closed for {name}", chosen_domain.kind, hint)
+    known = parameters_of(name)
+    if unknown := sorted(set(parameters) - set(known)):
+        hint = f"It takes {', '.join(known) or 'no parameters'}."
+        raise InvalidArgument("parameters", f"be known to {name}", unknown, hint)
+    made = newest.choose(chosen_domain, epsilon, **parameters)
+    if made.advice():
+        warnings.warn(made.advice(), DesignWarning, stacklevel=2)
+    return made
 
 
 def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None = None) -> Mechanism:
@@ -82,13 +102,10 @@ def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None 
         raise SpecError(f"spec names an unknown mechanism, {spec.mechanism!r}; known: {names}")
     if spec.version not in versions:
         raise UnsupportedVersion(f"mechanism {spec.mechanism}", spec.version, max(versions))
-    warned = maker_was_warned.set(True)
     try:
         made = versions[spec.version](spec.domain, **spec.parameters)  # type: ignore[arg-type]
     except TypeError as error:
         raise SpecError(f"spec has missing or unknown parameters: {error}") from None
-    finally:
-        maker_was_warned.reset(warned)
     if made.spec != spec:
         raise SpecError("the spec's thresholds are not those its domain, mechanism and parameters give")
     return made

@@ -1,12 +1,12 @@
-"""All mechanisms on one footing: error, bits, time and attack rate for one question."""
+"""All mechanisms side by side for one question: error, size of a report, time and attack rate."""
 
 from __future__ import annotations
 
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,33 +26,34 @@ _SKEW = 1.3  # of the Zipf data that is simulated
 
 @dataclass(frozen=True)
 class Costs:
-    """What one mechanism costs for one question, or why it cannot serve it.
+    """What one mechanism costs for one question.
 
     `error` is the root mean squared error of the unbiased estimate of a rare value, by formula; `loss` and
     `simulated_loss` are mean squared errors over the asymptotic optimum 4e/(n(e - 1)^2), by formula and
-    measured; `attack` is how often the best guess of a value from one report is right.
+    measured; `simulated_loss_error` is not a number after a single run; `attack` is how often the best guess of
+    a value from one report is right.
     """
 
     mechanism: str
-    error: float = math.nan
-    loss: float = math.nan
-    simulated_loss: float = math.nan
-    simulated_loss_error: float = math.nan
-    bits: int = 0
-    client_ns: float = math.nan
-    server_ms: float = math.nan
-    attack: float = math.nan
-    refused: str = ""
+    error: float
+    loss: float
+    simulated_loss: float
+    simulated_loss_error: float
+    bits: int
+    client_ns: float
+    server_ms: float
+    attack: float
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Costs of all mechanisms, most exact first; those that cannot serve the question last."""
+    """Costs of the mechanisms that support the setting, most exact first; the others by name, each with the reason."""
 
     k: int
     epsilon: float
     n: int
     rows: tuple[Costs, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Costs]:
         return iter(self.rows)
@@ -60,19 +61,21 @@ class Comparison:
     def to_json(self) -> str:
         """One JSON document; what was not measured is null."""
         clean = [{name: None if value != value else value for name, value in asdict(row).items()} for row in self]
-        return json.dumps({"k": self.k, "epsilon": self.epsilon, "n": self.n, "mechanisms": clean}, indent=1)
+        document = {"k": self.k, "epsilon": self.epsilon, "n": self.n, "mechanisms": clean}
+        return json.dumps({**document, "left_out": dict(self.left_out)}, indent=1)
 
     def __str__(self) -> str:
-        return "\n".join("  ".join(line) for line in _aligned([_HEADINGS, *map(_cells, self._served)])) + self._refusals
+        lines = ["  ".join(line) for line in _aligned([_HEADINGS, *map(_cells, self.rows)])]
+        return "\n".join([*lines, *self._omission])
 
     def __rich__(self) -> Any:
         from rich.table import Table
 
-        title = f"k={self.k:,}, epsilon={self.epsilon:g}, n={self.n:,}"
-        table = Table(title=title, title_justify="left", caption=self._refusals.strip() or None, caption_justify="left")
+        caption = next(iter(self._omission), None)
+        table = Table(title=self._title, title_justify="left", caption=caption, caption_justify="left")
         for place, heading in enumerate(_HEADINGS):
             table.add_column(heading, justify="right" if place else "left")
-        for row in self._served:
+        for row in self.rows:
             table.add_row(*_cells(row))
         return table
 
@@ -80,16 +83,18 @@ class Comparison:
         """Error against bits; the size of a dot is the server's time."""
         from deniable.plots.costs import draw_costs
 
-        title = f"k={self.k:,}, epsilon={self.epsilon:g}, n={self.n:,}"
-        return draw_costs(self._served, path, title=title)
+        return draw_costs(self.rows, path, title=self._title)
 
     @property
-    def _served(self) -> list[Costs]:
-        return [row for row in self.rows if not row.refused]
+    def _title(self) -> str:
+        return f"k={self.k:,}, epsilon={self.epsilon:g}, n={self.n:,}"
 
     @property
-    def _refusals(self) -> str:
-        return "".join(f"\n{row.mechanism}: {row.refused}" for row in self.rows if row.refused)
+    def _omission(self) -> list[str]:
+        """One line about the mechanisms that are not in the table, if there are any."""
+        count, all_ = len(self.left_out), len(self.left_out) + len(self.rows)
+        listed = ", ".join(self.left_out)
+        return [f"left out, not possible for this setting ({count} of {all_}): {listed}"] if count else []
 
 
 def compare(
@@ -102,9 +107,10 @@ def compare(
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Every mechanism for k values, epsilon and n users: error by formula and simulated, bits, times, attack.
+    """Compare mechanisms for k values, epsilon and n users: error by formula and simulated, bits, times, attack rate.
 
-    The simulation has n users with Zipf data and is repeated; times are measured on this machine.
+    The simulation has n users with Zipf data and is repeated; times are measured on this machine. Mechanisms that do
+    not support the setting are left out: `left_out` has the reason for each.
 
     >>> import deniable as dn
     >>> [row.mechanism for row in dn.compare(50, 1.0, n=1000, names=["grr"], repeats=1)]
@@ -116,17 +122,17 @@ def compare(
     k, epsilon = Domain.of(whole(2, MAX_SIZE, k=k)).k, checked_epsilon(epsilon)
     whole(1, n=n)
     whole(1, repeats=repeats)
-    rows = []
+    rows, left_out = [], {}
     for name in chosen:
         if progress is not None:
             progress(name)
         try:
             made = mechanism(name, k=k, epsilon=epsilon)
         except InvalidArgument as error:
-            rows.append(Costs(name, refused=str(error)))
+            left_out[name] = str(error)
             continue
         rows.append(_costs(made, n, repeats, seed))
-    return Comparison(k, float(epsilon), n, tuple(sorted(rows, key=lambda row: (row.refused != "", row.loss))))
+    return Comparison(k, float(epsilon), n, tuple(sorted(rows, key=lambda row: row.loss)), left_out)
 
 
 def _costs(m: Mechanism, n: int, repeats: int, seed: int) -> Costs:

@@ -1,4 +1,4 @@
-"""How many cohorts, buckets and hashes an open question needs, by the analytic error, checked by simulation."""
+"""The best numbers of cohorts, buckets and hashes for an open question, by formula, checked by simulation."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from deniable.randomness.simulated import generator
 
 HASHES = (1, 2, 4, 8, 16)
 SHOWN = 8
-_SEEDS = 16  # seeds tried for a list of candidates that no report tells apart
+_SEEDS = 16  # seeds tried until the hash functions tell all candidates apart
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice of sizes: the standard error of a rare value from n users, unknowns for each equation, bits."""
+    """One choice of sizes, with its standard error for a rare value, unknowns per equation (load) and report bits."""
 
     cohorts: int
     buckets: int
@@ -42,7 +42,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """The best choice for a question, the mechanism it makes, and the next best."""
+    """The best choice for a question, its mechanism, and the next best choices."""
 
     mechanism: CohortMechanism
     n: int
@@ -60,7 +60,7 @@ class Tuning:
         return self.best.std_error
 
     def simulated_error(self, runs: int = 5, *, seed: int = 0) -> Floats:
-        """The root mean squared error of least squares in simulations, one entry a run.
+        """The root mean squared error of least squares in simulations, one entry per run.
 
         Users follow the geometric distribution with mean S/5 over S candidates, as in the experiments of Kairouz,
         Bonawitz and Ramage 2016, section 5.3.
@@ -84,7 +84,7 @@ class Tuning:
     @cached_property
     def _design(self) -> Any:
         m = self.mechanism
-        return m.design(self._indices, complete=True) if isinstance(m.domain, Open) else m.whole_design
+        return m.functions.design(self._indices, complete=True) if isinstance(m.domain, Open) else m.whole_design
 
     def __str__(self) -> str:
         m = self.mechanism
@@ -106,10 +106,10 @@ def tune(
     domain: Domain | None = None,
     max_bits: int | None = None,
 ) -> Tuning:
-    """The cohorts, buckets and hashes of the least error for an open question with these candidates, or so many.
+    """Find the cohorts, buckets and hashes with the smallest error for these candidates, or this number of candidates.
 
-    `domain` is open by default. With `max_bits`, only reports of up to so many bits are allowed. The error is that of
-    least squares for a rare value, by formula (mechanisms/cohorts/sizes.py); `simulated_error` measures it.
+    `domain` is open by default. `max_bits` limits the size of a report. The error is the standard error of least
+    squares for a rare value, by formula (mechanisms/cohorts/sizes.py); `simulated_error` measures it.
 
     >>> import deniable as dn
     >>> tuned = dn.tune("orr", candidates=256, epsilon=1.0, n=1_000_000)
@@ -141,7 +141,7 @@ def tune(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DesignWarning)  # the load is part of the answer
                 made = mechanism(name, domain=domain, epsilon=epsilon, **sizes)
-        except InvalidArgument:  # cannot tell its values apart
+        except InvalidArgument:  # its hash functions do not tell all values apart
             continue
         assert isinstance(made, CohortMechanism)
         if max_bits is None or made.report_bits <= max_bits:
@@ -151,9 +151,10 @@ def tune(
         if len(chosen) == SHOWN:
             break
     if not chosen:
-        raise InvalidArgument("max_bits", f"be larger: no design for {values} candidates is that small", max_bits)
-    first = chosen[0][0] if listed is None or closed else _without_twins(chosen[0][0], listed)
-    return Tuning(first, int(n), values, tuple(row for _, row in chosen))
+        hint = f"No design for {values} candidates is small enough."
+        raise InvalidArgument("max_bits", "be larger", max_bits, hint)
+    best = chosen[0][0] if listed is None or closed else _without_twins(chosen[0][0], listed)
+    return Tuning(best, int(n), values, tuple(row for _, row in chosen))
 
 
 def geometric(size: int) -> Floats:
@@ -163,7 +164,7 @@ def geometric(size: int) -> Floats:
 
 
 def numbered(size: int) -> list[str]:
-    """Strings to stand for candidates that are not known."""
+    """Make placeholder strings for candidates that are not known."""
     return [f"candidate {number}" for number in range(size)]
 
 
@@ -178,7 +179,7 @@ def _listed(candidates: object) -> Iterable[Any]:
 
 
 def _are_all(domain: Domain, listed: list[Any] | None) -> bool:
-    """Whether these are the values of a closed domain, each once, if they are listed at all."""
+    """Whether the listed values, if any, are exactly the values of a closed domain."""
     try:
         return listed is None or len(np.unique(domain.indices(listed))) == domain.k
     except ValueOutsideDomain:
@@ -186,13 +187,13 @@ def _are_all(domain: Domain, listed: list[Any] | None) -> bool:
 
 
 def _without_twins(made: CohortMechanism, listed: list[Any]) -> CohortMechanism:
-    """The same with the first seed whose hashes tell all these candidates apart."""
+    """Return the mechanism with the first seed whose hash functions tell all these candidates apart."""
     assert isinstance(made.domain, Open)
     indices = made.domain.indices(made.domain.candidates(listed).all_labels()[:-1])
     for seed in range(_SEEDS):
         parameters = {**made.spec.parameters, "seed": seed}
         again = mechanism(made.name, domain=made.domain, **parameters)  # type: ignore[arg-type]
         assert isinstance(again, CohortMechanism)
-        if not again.design(indices, complete=False).repeated():
+        if not again.functions.design(indices, complete=False).repeated():
             return again
-    raise InvalidArgument("candidates", f"be told apart by one of {_SEEDS} seeds, and are not", len(listed))
+    raise InvalidArgument("candidates", f"be told apart by one of {_SEEDS} seeds", len(listed))

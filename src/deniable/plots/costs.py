@@ -1,4 +1,4 @@
-"""The picture of a comparison: mechanisms by bits and error, with names that do not lie on each other."""
+"""The picture of a comparison: mechanisms by bits and error, with labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from deniable.plots.estimates import DPI, INK, MISS, STATIC, check_suffix, new_figure
 
-_LETTER, _LINE = 5.2, 10.0  # of a name, in points
-_MOST = 5.0  # errors beyond this many times the least are shown at the top edge, with their number
+_LETTER, _LINE = 5.2, 10.0  # width of a letter and height of a line, in points
+_MOST = 5.0  # larger errors, relative to the least, are shown at the top edge with their value
 
 Box = tuple[float, float, float, float]
 
 
 def draw_costs(rows: Sequence[Any], path: str | Path | None, *, title: str) -> Any:
-    """Mechanisms by bits and error, on logarithmic axes; the area of a dot grows with the server's time."""
+    """Draw mechanisms by bits and error, on logarithmic axes; the area of a dot grows with the server's time."""
     if path is not None:
         check_suffix(path, STATIC)
     ax = new_figure(9.0, 5.5).add_subplot()
@@ -29,7 +29,7 @@ def draw_costs(rows: Sequence[Any], path: str | Path | None, *, title: str) -> A
         ax.scatter(row.bits, min(row.loss, edge), s=area, alpha=0.6, linewidths=0, **style)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
-    ax.set_xlabel("bits a report")
+    ax.set_xlabel("bits per report")
     ax.set_ylabel("mean squared error over the optimum")
     ticks = [tick for tick in (0.5, 1, 1.2, 1.5, 2, 3, 4, 5, 10, 20, 50) if 0.9 * least <= tick <= 1.1 * edge]
     ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -44,7 +44,7 @@ def draw_costs(rows: Sequence[Any], path: str | Path | None, *, title: str) -> A
 
 
 def _name(ax: Any, rows: Sequence[Any], edge: float) -> None:
-    """Write each name at the nearest place where it covers no dot and no other name."""
+    """Write each name at the nearest position where it covers no dot and no other name."""
     points = 72 / ax.figure.dpi
     dots = [ax.transData.transform((row.bits, min(row.loss, edge))) * points for row in rows]
     taken: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for x, y in dots]
@@ -71,7 +71,7 @@ def _name(ax: Any, rows: Sequence[Any], edge: float) -> None:
 
 
 def _places() -> Iterator[tuple[float, float]]:
-    """Offsets in points, near ones first: above, below, to the sides, and between."""
+    """Yield offsets in points, nearest first: above, below, to the sides, and between."""
     for reach in range(13, 130, 9):
         for turn in range(12):
             angle = math.pi * (0.5 + turn * (-1) ** turn / 12)

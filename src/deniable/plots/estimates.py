@@ -1,4 +1,4 @@
-"""Pictures of estimates: matplotlib for files, altair for a page that needs nothing from the network."""
+"""Pictures of estimates: matplotlib for files, altair for a page that works offline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DPI = 150
 
 
 class Panel(NamedTuple):
-    """One estimate beside the truth it should meet: as many true frequencies as rows, in the same order."""
+    """One estimate beside the true frequencies, one per row and in the same order."""
 
     heading: str
     truth: Sequence[float]
@@ -29,9 +29,9 @@ class Panel(NamedTuple):
 def draw_estimate(
     estimate: Estimate, path: str | Path | None, *, top: int, level: float, simultaneous: bool = False, ax: Any = None
 ) -> Any:
-    """The most frequent values as dots with their intervals; see Estimate.plot."""
+    """Draw the most frequent values as dots with their intervals; see Estimate.plot."""
     if path is not None:
-        check_suffix(path)  # before the work
+        check_suffix(path)  # fail before the work
     rows = estimate.top(top, level, simultaneous=simultaneous)
     together = "simultaneous " if simultaneous else ""
     title = f"{estimate.method} from {estimate.n:,} reports, {100 * level:g}% {together}intervals"
@@ -39,7 +39,7 @@ def draw_estimate(
 
 
 def draw_rows(rows: Sequence[Any], path: str | Path | None, title: str, ax: Any = None) -> Any:
-    """Values as dots with their intervals: axes, and a picture or a page if there is a path."""
+    """Draw values as dots with their intervals; return axes, and write a picture or a page if there is a path."""
     if path is not None:
         check_suffix(path)
         if Path(path).suffix.lower() == ".html":
@@ -56,7 +56,7 @@ def draw_rows(rows: Sequence[Any], path: str | Path | None, title: str, ax: Any 
 
 
 def draw_comparison(panels: Sequence[Panel], path: str | Path, *, title: str) -> None:
-    """Truth as bars, estimates as dots with intervals, a panel for each; intervals that miss stand out."""
+    """Draw one panel per estimate: truth as bars, estimates as dots with intervals, misses in another colour."""
     count = len(panels[0].rows)
     figure = new_figure(2.6 + 3.1 * len(panels), 1.6 + 0.19 * count)
     for ax, panel in zip(
@@ -79,7 +79,7 @@ def draw_comparison(panels: Sequence[Panel], path: str | Path, *, title: str) ->
 
 
 def _intervals(ax: Any, rows: Sequence[Row], places: Sequence[int], colour: str, **style: Any) -> None:
-    """Dots with intervals, in percent. An estimate outside its interval, by a rounding, has no arm there."""
+    """Draw dots with intervals, in percent. An estimate outside its interval by rounding has no arm on that side."""
     middle = [100 * row.frequency for row in rows]
     below = [100 * max(0.0, row.frequency - row.low) for row in rows]
     above = [100 * max(0.0, row.high - row.frequency) for row in rows]
@@ -93,7 +93,7 @@ def _frame(ax: Any, title: str) -> None:
 
 
 def interval_chart(rows: Sequence[Row], title: str) -> Any:
-    """An altair chart of rows: dots, intervals, and numbers under the pointer."""
+    """Return an altair chart of rows: dots, intervals, and numbers in tooltips."""
     altair = load_altair()
     data = [{**row._asdict(), "label": _harmless(row.label)} for row in rows]
     base = altair.Chart(altair.InlineData(values=data), title=title, width=560)
@@ -103,7 +103,7 @@ def interval_chart(rows: Sequence[Row], title: str) -> Any:
 
 
 def comparison_page(entries: list[dict[str, Any]], path: str | Path, *, title: str, subtitle: list[str]) -> None:
-    """A page with a choice of epsilon and method: the entries are rows with these two, truth and covered."""
+    """Write a page with a choice of epsilon and method; entries are rows with epsilon, method, truth and covered."""
     altair = load_altair()
     chosen = []
     base = altair.Chart(
@@ -125,7 +125,7 @@ def comparison_page(entries: list[dict[str, Any]], path: str | Path, *, title: s
         legend=altair.Legend(title="interval holds the truth", orient="top"),
     )
     ends = [entry[end] for entry in entries for end in ("truth", "low", "high")]
-    scale = altair.Scale(domain=[min(0.0, *ends), max(ends)])  # the same for every choice, so that they compare
+    scale = altair.Scale(domain=[min(0.0, *ends), max(ends)])  # the same for every choice, to make them comparable
     marks = _interval_marks(altair, base, labels, colour, scale, more=["truth"])
     save_page(altair.layer(truth, *marks).add_params(*chosen), path)
 
@@ -133,7 +133,7 @@ def comparison_page(entries: list[dict[str, Any]], path: str | Path, *, title: s
 def _interval_marks(
     altair: Any, base: Any, labels: list[str], colour: Any, scale: Any, more: Sequence[str] = ()
 ) -> tuple[Any, Any]:
-    """Rules from low to high and dots at the frequency, with all numbers under the pointer."""
+    """Return rules from low to high and dots at the frequency, with all numbers in tooltips."""
     numbers = (*more, "frequency", "low", "high", "std_error")
     shown = [altair.Tooltip("label:N"), *(altair.Tooltip(f"{name}:Q", format=".4%") for name in numbers)]
     where = _by_label(altair, labels)
@@ -148,29 +148,29 @@ def _by_label(altair: Any, labels: list[str]) -> Any:
 
 
 def _plain(label: object) -> str:
-    """A label as text: a dollar sign is no formula."""
+    """Return a label as plain text: a dollar sign does not begin a formula."""
     return str(label).replace("$", r"\$")
 
 
 def _harmless(label: object) -> str:
-    """A label inside a page's script: no tag in it can end the script (a zero-width space parts it)."""
+    """Return a label that cannot end the page's script: a zero-width space breaks up any tag."""
     return str(label).replace("<", "<\u200b")
 
 
 def check_suffix(path: str | Path, known: Sequence[str] = (*STATIC, ".html")) -> None:
-    """Refuse a name that does not say what kind of picture is wanted."""
+    """Refuse a file name whose ending is not a known kind of picture."""
     if Path(path).suffix.lower() not in known:
         raise InvalidArgument("path", f"end in {', '.join(known[:-1])} or {known[-1]}", str(path))
 
 
 def check_installed() -> None:
-    """Refuse to begin work whose pictures could not be drawn in the end."""
+    """Raise MissingExtra now rather than after the work, if pictures cannot be drawn."""
     new_figure(1.0, 1.0)
     load_altair()
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure, drawn without a screen."""
+    """Return an empty figure, which needs no screen."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -179,7 +179,7 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def load_altair() -> Any:
-    """altair and what it needs to write a self-contained page."""
+    """Import altair, and check that it can write a self-contained page."""
     try:
         import altair as alt
         import vl_convert  # noqa: F401
@@ -189,6 +189,6 @@ def load_altair() -> Any:
 
 
 def save_page(chart: Any, path: str | Path) -> Any:
-    """Write a chart as one HTML file with everything inside."""
+    """Write a chart as one self-contained HTML file."""
     chart.save(str(path), format="html", inline=True)
     return chart

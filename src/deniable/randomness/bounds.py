@@ -1,4 +1,4 @@
-"""Numbers bounded with proof, by ball arithmetic: e^epsilon and powers from below, logarithms from above."""
+"""Rigorous bounds by ball arithmetic: e^epsilon and powers from below, logarithms from above."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from deniable.randomness.keystream import MODULUS
 
-_PRECISION = threading.RLock()  # flint's precision is one for all threads
+_PRECISION = threading.RLock()  # flint has one precision for all threads
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def exponential_below(epsilon: float) -> Fraction:
         with precision(bits):
             ball = flint.arb(epsilon).exp() * MODULUS
             number = ball.floor().unique_fmpz()
-        if number is not None:  # else the ball straddles an integer: look closer
+        if number is not None:  # otherwise the ball straddles an integer: raise the precision
             return Fraction(int(number), MODULUS)
         bits *= 2
 
@@ -77,7 +77,7 @@ def power_below(base: Fraction, exponent: int) -> Fraction:
 
 
 def logarithm_above(ratio: Fraction) -> float:
-    """The smallest convenient float that is at least log(ratio)."""
+    """The smallest float that is at least log(ratio)."""
     import flint
 
     with precision(256):
@@ -91,7 +91,7 @@ def logarithm_above(ratio: Fraction) -> float:
 
 
 def logarithm_slack(epsilon: float, ratio: Fraction) -> float:
-    """epsilon - log(ratio), rounded down to a float: what was asked for and is not spent."""
+    """epsilon - log(ratio), rounded down to a float: the part of epsilon left unspent."""
     import flint
 
     with precision(256):

@@ -1,7 +1,7 @@
 """Exact choices for one report, in plain Python: coins, uniform integers, subsets.
 
-The compiled kernels make the same choices from the same words. How many words a report reads never
-depends on its value or on a coin: a method draws what it may need before it looks at the coin.
+The compiled kernels make the same choices from the same words. The number of words a report reads never
+depends on its value or on a coin: a method draws everything it may need before it looks at the coin.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from deniable.randomness.keystream import MODULUS
 
 
 def rejection_bound(bound: int, modulus: int = MODULUS) -> int:
-    """Low halves below this are rejected, so that every integer below `bound` is equally likely.
+    """The bound below which low halves are rejected, so that every integer below `bound` is equally likely.
 
     Reference: Lemire 2019, "Fast random integer generation in an interval", section 4.
     """
@@ -27,7 +27,7 @@ def scaled(word: int, bound: int) -> tuple[int, int]:
 
 
 class Choices:
-    """The choices of one report: its own words in order, and its overflow for rejected ones."""
+    """The choices of one report, from its own words in order, and from its overflow for rejected words."""
 
     def __init__(self, words: Sequence[int], overflow: Iterator[int]) -> None:
         self._words = iter(words)
@@ -38,10 +38,10 @@ class Choices:
         return next(self._words) < threshold
 
     def coins(self, threshold: int, slices: int, width: int) -> int:
-        """64 * slices coins at once, the bits of an integer, each true with probability threshold / 2^64.
+        """Toss 64 * slices coins, the bits of an integer, each true with probability threshold / 2^64.
 
-        Of the number U of each coin only the upper `width` bits are drawn, the least significant first;
-        `slices` words hold one bit of all of them. The threshold's lower bits must be zero.
+        Each coin compares a uniform number U with the threshold. Only the upper `width` bits of U are drawn, the least
+        significant first; `slices` words hold one bit of every U. The threshold's lower bits must be zero.
         """
         true = 0
         for bit in range(64 - width, 64):
@@ -52,11 +52,11 @@ class Choices:
         return true & ((1 << 64 * slices) - 1)
 
     def level(self, starts: Sequence[int]) -> int:
-        """How many of these sorted numbers a word has reached: the level that begins at the last of them."""
+        """Count the sorted `starts` that a word has reached: the level that begins at the last of them."""
         return bisect_right(starts, next(self._words))
 
     def below(self, bound: int, rejection: int | None = None) -> int:
-        """A uniform integer from 0 to bound - 1."""
+        """Draw a uniform integer from 0 to bound - 1."""
         least = rejection_bound(bound) if rejection is None else rejection
         drawn, low = scaled(next(self._words), bound)
         while low < least:
@@ -64,7 +64,7 @@ class Choices:
         return drawn
 
     def subset(self, k: int, size: int, rejections: Sequence[int] | None = None) -> tuple[int, ...]:
-        """A uniform subset of 0..k-1, sorted; one word an element.
+        """Draw a uniform subset of 0..k-1, sorted; one word per element.
 
         Reference: Floyd's method, Bentley and Floyd 1987.
         """

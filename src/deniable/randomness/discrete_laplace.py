@@ -1,7 +1,7 @@
-"""Discrete Laplace noise, exactly: Pr[Z = z] = (1 - q)/(1 + q) q^|z| for a rational q, with no last value.
+"""Exact discrete Laplace noise: Pr[Z = z] = (1 - q)/(1 + q) q^|z| for a rational q, without a largest value.
 
 A geometric number G (Pr[G = g] = (1 - q) q^g) has independent binary digits: digit i is 1 with probability
-q^n/(1 + q^n), n = 2^i, and whatever is left above K digits is geometric with q^(2^K). Given its sign Z is
+q^n/(1 + q^n), n = 2^i, and the part above K digits is geometric with q^(2^K). Given its sign Z is
 geometric too: Z = G or, with probability q/(1 + q), Z = -1 - G. So Z takes K + 2 independent coins: K digits, the
 sign, and "G is at least 2^K".
 
@@ -9,8 +9,8 @@ Each coin compares 32 random bits with the first 32 binary digits of its probabi
 (once in 2^32) are more digits compared, from overflow words; so no probability is ever rounded. K is
 chosen so that G >= 2^K happens less than once in 2^32; then overflow words count how often.
 
-Report i of a call owns `stride` words, two coins each, the low half first. Which coins are true is never branched
-on: only the undecided elements, about one in 10^8 or fewer, are drawn again by the plain path.
+Report i of a call owns `stride` words, two coins each, the low half first. No branch depends on the coins: only the
+undecided elements, about one in 10^8 or fewer, are drawn again in plain Python.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from deniable.randomness.bounds import digits_below, negative_exponential_above
 from deniable.randomness.keystream import Keystream
 
 HALF_BITS, WORD_BITS = 32, 64
-FEW = 64  # up to this many are drawn by the plain path, which loads no compiler
-_CHUNK_WORDS = 2**15  # words per kernel call: they stay in the processor's cache
+FEW = 64  # up to this number are drawn in plain Python, which loads no compiler
+_CHUNK_WORDS = 2**15  # words per kernel call, which fit in the processor's cache
 
 
 def ratio_of_neighbours(epsilon: float, sensitivity: int) -> Fraction:
@@ -38,7 +38,7 @@ def ratio_of_neighbours(epsilon: float, sensitivity: int) -> Fraction:
 
 @dataclass(frozen=True)
 class Coin:
-    """A coin that is true with probability q^power, or the odds q^power/(1 + q^power) of a digit or the sign."""
+    """A coin that is true with probability q^power or, with `odds`, q^power/(1 + q^power), as digits and sign are."""
 
     q: Fraction
     power: int
@@ -80,15 +80,15 @@ class Sampler:
 
     @property
     def stride(self) -> int:
-        """Words that each element owns."""
+        """The number of words that each element owns."""
         return len(self.coins) // 2
 
     def thresholds(self, bits: int = HALF_BITS) -> Words:
-        """The first digits of each coin's probability; with fewer bits than 32, in the leading places."""
+        """The leading binary digits of each coin's probability, aligned to 32 bits."""
         return np.array([coin.digits(bits) << (HALF_BITS - bits) for coin in self.coins], np.uint64)
 
     def draw_one(self, words: Sequence[int], overflow: Iterator[int], bits: int = HALF_BITS) -> int:
-        """One number in plain Python, from its own words and its overflow."""
+        """Draw one number in plain Python, from its own words and its overflow."""
         halves = [half for word in words for half in (word & 0xFFFFFFFF, word >> HALF_BITS)]
         drawn = [half >> (HALF_BITS - bits) for half in halves]
         true = [coin.decide(number, bits, overflow) for coin, number in zip(self.coins, drawn, strict=True)]
@@ -100,7 +100,7 @@ class Sampler:
         return -1 - number if negative else number
 
     def draw(self, count: int, keystream: Keystream) -> Integers:
-        """That many independent numbers; the same from a keystream one by one and by the kernel."""
+        """Draw `count` independent numbers; the kernel gives the same numbers as plain Python."""
         return self._one_by_one(count, keystream) if count <= FEW else self._in_chunks(count, keystream)
 
     def _one_by_one(self, count: int, keystream: Keystream) -> Integers:
@@ -129,5 +129,5 @@ class Sampler:
 
 @lru_cache(maxsize=64)
 def sampler(q: Fraction) -> Sampler:
-    """The sampler of this ratio, its coins found once."""
+    """Return the sampler of this ratio; its coins are computed once."""
     return Sampler(q)

@@ -1,6 +1,6 @@
-"""Words from AES-256-CTR: keyed by the operating system, or by a seed for simulation only.
+"""Words from AES-256-CTR, with a key from the operating system, or from a seed for simulation only.
 
-Stream s of a key is the AES-256-CTR keystream whose first counter block is s and then zero, each as 8
+Stream s of a key is the AES-256-CTR keystream whose first counter block is s followed by zero, each as 8
 big-endian bytes; word j is its bytes 8j .. 8j+7, little-endian.
 """
 
@@ -26,48 +26,48 @@ _LITTLE_ENDIAN = np.dtype("<u8")
 
 @dataclass(frozen=True)
 class Keystream:
-    """The streams of one key. Nothing is kept between calls, so a forked process cannot repeat words."""
+    """The streams of one key. No state is kept between calls, so a forked process cannot repeat words."""
 
     key: bytes = field(repr=False)
     simulated: bool = False
 
     @staticmethod
     def fresh() -> Keystream:
-        """A new key from the operating system; if that fails, so does this."""
+        """Return a keystream with a new key from the operating system; fail if there is none."""
         return Keystream(os.urandom(KEY_BYTES))
 
     @staticmethod
     def seeded(seed: int) -> Keystream:
-        """The same words for the same seed. For simulation only: it protects nobody."""
+        """Return the keystream of a seed. For simulation only: it protects nobody."""
         number = whole(0, 2**63 - 1, seed=seed)
         return Keystream(hashlib.sha256(_SEED_LABEL + number.to_bytes(8, "big")).digest(), simulated=True)
 
     def stream(self, number: int) -> Stream:
-        """One stream, read from its beginning."""
+        """Return one stream, to be read from its beginning."""
         return Stream(self.key, number)
 
     def overflow(self, report: int) -> Iterator[int]:
-        """The words that replace the rejected ones of a report."""
+        """Yield the words that replace the rejected words of a report."""
         stream = self.stream(1 + report)
         while True:
             yield from stream.words(2).tolist()
 
 
 class Stream:
-    """Reads one stream forward."""
+    """A stream of words, read forwards."""
 
     def __init__(self, key: bytes, number: int) -> None:
         first_block = number.to_bytes(8, "big") + bytes(8)
         self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(first_block)).encryptor()
 
     def words(self, count: int) -> Words:
-        """The next words."""
+        """Return the next words."""
         return np.frombuffer(self._encryptor.update(bytes(8 * count)), _LITTLE_ENDIAN).astype(np.uint64, copy=False)
 
     def fill(self, zeros: memoryview, out: Words) -> None:
-        """Write as many of the next words over the start of `out` as there are `zeros` (kept by the caller).
+        """Overwrite the start of `out` with the next words, as many as `zeros` holds (a buffer kept by the caller).
 
-        `out` must be two words longer: some releases of `cryptography` ask for a spare block.
+        `out` must be two words longer: some releases of `cryptography` require a spare block.
         """
         self._encryptor.update_into(zeros, out.view(np.uint8).data)
         if sys.byteorder == "big":

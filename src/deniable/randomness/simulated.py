@@ -1,4 +1,4 @@
-"""Seeded randomness for simulation. It protects nobody, and nothing a device sends comes from here."""
+"""Seeded randomness for simulation. It protects nobody, and no report that leaves a device uses it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _CHUNK = 2**22
 
 
 def generator(seed: int) -> np.random.Generator:
-    """NumPy's generator for this seed."""
+    """Return NumPy's generator for this seed."""
     return np.random.Generator(np.random.PCG64(whole(0, seed=seed)))
 
 
 def scatter(balls: int, boxes: int, source: np.random.Generator) -> Integers:
-    """Throw balls uniformly into boxes: one at a time when they are few, else one multinomial."""
+    """Throw balls uniformly into boxes: one at a time if there are few, otherwise by one multinomial."""
     if balls > 8 * boxes:
         return source.multinomial(balls, np.full(boxes, 1 / boxes))
     counts = np.zeros(boxes, np.int64)

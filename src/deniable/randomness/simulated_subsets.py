@@ -1,9 +1,9 @@
-"""How often each value lies in many simulated subsets, at a cost that does not grow with their number.
+"""Counts of each value in many simulated subsets, at a cost that does not grow with the number of subsets.
 
-Go through the values in order. A subset that still lacks r elements, with `left` values to come, takes the next
-one with probability r/left, whatever it took before. So only the number of subsets that lack r has to be known
-for each r: how many of them take the value is binomial. There are few different r, because they all lack
-nearly the same.
+Go through the values in order. A subset that still lacks r elements, with `remaining` values to come, takes the next
+value with probability r/remaining, regardless of what it took before. So only the number of subsets that lack r must be
+known for each r, and the number of those that take the value is binomial. There are few different r, because all
+subsets lack nearly the same number.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _AT_ONCE = 5 * 10**8  # NumPy draws without replacement from fewer than 10^9
 
 
 def subset_counts(with_value: Counts, free: int, size: int, source: np.random.Generator) -> Counts:
-    """How many subsets hold each value: `free` uniform ones of `size` values, and others that hold a given value.
+    """The number of subsets that hold each value: `free` uniform subsets of `size` values, and with_value[v] others.
 
-    with_value[v] subsets hold v and a uniform subset of size - 1 of the other values.
+    Each of the latter holds v and a uniform subset of size - 1 of the other values.
     """
     parts = 1 + int(with_value.sum()) // _AT_ONCE
     share, rest = np.divmod(with_value, parts)
@@ -32,31 +32,31 @@ def subset_counts(with_value: Counts, free: int, size: int, source: np.random.Ge
 
 @dataclass
 class _Lacking:
-    """How many subsets lack `least`, least + 1, ... elements."""
+    """The number of subsets that lack `least`, least + 1, ... elements."""
 
     least: int
     number: Counts
 
-    def take(self, left: int, source: np.random.Generator) -> int:
-        """Let each take the next of `left` values, or not; returns how many did."""
+    def take(self, remaining: int, source: np.random.Generator) -> int:
+        """Let each subset take the next of the remaining values, or not; return the number that did."""
         if not self.number.size:
             return 0
         lacking = np.arange(self.least, self.least + len(self.number))
-        taking = source.binomial(self.number, lacking / left)
+        taking = source.binomial(self.number, lacking / remaining)
         number = np.append(0, self.number - taking)
         number[:-1] += taking
         self._keep(self.least - 1, number)
         return int(taking.sum())
 
     def move(self, many: int, other: _Lacking, source: np.random.Generator) -> None:
-        """Hand over that many, drawn at random without replacement."""
+        """Move `many` subsets to `other`, drawn at random without replacement."""
         if many:
             moved = source.multivariate_hypergeometric(self.number, many, method="marginals")
             other.add(self.least, moved)
             self._keep(self.least, self.number - moved)
 
     def add(self, least: int, number: Counts) -> None:
-        """Take over subsets that lack `least`, least + 1, ... elements."""
+        """Add subsets that lack `least`, least + 1, ... elements."""
         if not self.number.size:
             self.least = least
         start, stop = min(least, self.least), max(least + len(number), self.least + len(self.number))
@@ -75,12 +75,12 @@ def _one_part(with_value: Counts, free: int, size: int, source: np.random.Genera
     k = len(with_value)
     passed, ahead = _Lacking(size, np.array([free])), _Lacking(size - 1, with_value.sum(keepdims=True))
     counts = np.empty(k, np.int64)
-    for value, own in enumerate(with_value.tolist()):
-        # the value's own subsets are a random sample of those whose value is still ahead: all were treated alike
+    for value, holding in enumerate(with_value.tolist()):
+        # the subsets given this value are a random sample of those whose value is still ahead: all were treated alike
         now = _Lacking(0, np.zeros(0, np.int64))
-        ahead.move(own, now, source)
-        left = k - value
-        counts[value] = own + passed.take(left, source) + ahead.take(left - 1, source)
-        if own:
+        ahead.move(holding, now, source)
+        remaining = k - value
+        counts[value] = holding + passed.take(remaining, source) + ahead.take(remaining - 1, source)
+        if holding:
             passed.add(now.least, now.number)
     return counts

@@ -1,4 +1,4 @@
-"""Summaries of many simulated users, without making their reports one by one."""
+"""Summaries of many simulated users, drawn directly where the mechanism allows it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MAX_USERS = 2**53
 
 
 def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: Iterable[Any] | None = None) -> Summary:
-    """The summary of users with these true counts, drawn from its exact distribution.
+    """Draw the summary of users with these true counts from its exact distribution.
 
-    For a closed domain there is a count for each of its values, in order; for an open one a count for each of the
-    strings in `candidates`.
+    For a closed domain `counts` has one count per value, in order; for an open domain one count per string in
+    `candidates`.
 
-    For grr, sue, oue, the, she, ss and orr its cost does not grow with the number of users, and probabilities are
-    rounded to 53 bits, the precision of NumPy's samplers; the others make every report. The summary is marked
-    simulated.
+    Where a mechanism draws its counts at once (see its `simulated_counts`) the cost does not grow with the number of
+    users, and probabilities are rounded to 53 bits, the precision of NumPy's samplers; the others make every report.
+    The summary is marked simulated.
 
     >>> import deniable as dn
     >>> dn.simulate(dn.mechanism("grr", k=3, epsilon=1.0), [500, 300, 200]).n
@@ -51,13 +51,14 @@ def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: It
 
 
 def _strings(mechanism: Mechanism, candidates: Iterable[Any] | None) -> list[Any] | None:
-    """The strings that users have in an open domain; None in a closed one."""
+    """Return the strings of the users in an open domain, or None in a closed one."""
     if not isinstance(mechanism.domain, Open):
         if candidates is not None:
-            raise InvalidArgument("candidates", "be left out: this domain lists its values", candidates)
+            raise InvalidArgument("candidates", "be omitted", candidates, hint="This domain lists its values.")
         return None
     if candidates is None:
-        raise InvalidArgument("candidates", "be given: the strings of an open domain that users have", None)
+        hint = "List the strings that users have."
+        raise InvalidArgument("candidates", "be given for an open domain", None, hint)
     if isinstance(candidates, (str, bytes)) or not isinstance(candidates, Iterable):
         raise InvalidArgument("candidates", "be a list of strings", candidates)
     return list(candidates)

@@ -9,9 +9,31 @@ import pytest
 
 import deniable as dn
 from tests.contract import checks as contract
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import FOUR, STRINGS, Vector
+from tests.contract.vectors import OPEN as PAGES
 from tests.naive import hadamard as naive
 
 OPEN = dn.Domain.open()
+
+CASE = Case(
+    "hcms",
+    small=[
+        {"k": 3, "epsilon": 0.5, "cohorts": 5, "buckets": 2},
+        {"k": 2, "epsilon": 3.0, "cohorts": 1, "buckets": 4, "seed": 1},
+        {"k": 4, "epsilon": 2.0, "cohorts": 2, "buckets": 8},
+        {"k": 5, "epsilon": 1.0, "cohorts": 3, "buckets": 4},
+        {"k": 7, "epsilon": 1.0, "cohorts": 5, "buckets": 4},
+    ],
+    few=lambda _: {"cohorts": 4, "buckets": 8},
+    refused=Refused(11, 14),
+    vectors={
+        "labels": Vector({"labels": FOUR, "epsilon": 1.5, "cohorts": 5, "buckets": 8}, FOUR * 3),
+        "open": Vector(
+            {"domain": PAGES, "epsilon": 2.0, "cohorts": 7, "buckets": 32, "candidates": 8, "seed": 3}, STRINGS * 2
+        ),
+    },
+)
 
 
 def sketch(k: int = 5, cohorts: int = 3, buckets: int = 8, epsilon: float = 1.5) -> dn.HadamardSketch:
@@ -21,11 +43,11 @@ def sketch(k: int = 5, cohorts: int = 3, buckets: int = 8, epsilon: float = 1.5)
 def test_the_channel_is_the_published_one_without_the_row_of_ones() -> None:
     # Apple 2017: the sign H[l, h_j(d)], turned with 1/(1 + e^epsilon)
     m, e = sketch(), math.exp(1.5)
-    for payload in m.all_payloads():
+    for payload in m.layout.all():
         pair, odd = divmod(payload, 2)
         cohort, row = divmod(pair, 7)
         for value in range(5):
-            true = naive.sign(row + 1, m.bucket(value, cohort)) == (-1 if odd else 1)
+            true = naive.sign(row + 1, m.functions.bucket(value, cohort)) == (-1 if odd else 1)
             wanted = (e if true else 1) / ((e + 1) * 3 * 7)
             assert float(m.probability(payload, value)) == pytest.approx(wanted, rel=1e-12)
 
@@ -53,7 +75,7 @@ def test_leaving_out_the_row_of_ones_saves_what_the_published_scheme_spends_on_i
 @pytest.mark.parametrize(("values", "cohorts", "buckets"), [(200, 32, 32), (300, 128, 8)])
 def test_the_error_is_the_formula_s(epsilon: float, values: int, cohorts: int, buckets: int) -> None:
     m = dn.HadamardSketch(OPEN, epsilon, cohorts=cohorts, buckets=buckets, candidates=values)
-    design = m.design(OPEN.indices([f"string {number}" for number in range(values)]), complete=False)
+    design = m.functions.design(OPEN.indices([f"string {number}" for number in range(values)]), complete=False)
     found = m.unit() * cohorts * float(design.spread[0].mean())
     e, y = math.exp(epsilon), values / (cohorts * (buckets - 1))
     assert found == pytest.approx(((e + 1) / (e - 1)) ** 2 / (1 - y), rel=0.04)
@@ -98,5 +120,5 @@ def test_every_sign_seen_is_half_of_all_where_a_value_has_a_bucket_to_itself() -
     # the sum over coordinates of the signs of two buckets is that of the transform
     m = sketch(k=2, cohorts=4, buckets=4)
     agree = sum(m.odd(pair, 0) == m.odd(pair, 1) for pair in range(12))
-    apart = sum(m.bucket(0, cohort) != m.bucket(1, cohort) for cohort in range(4))
+    apart = sum(m.functions.bucket(0, cohort) != m.functions.bucket(1, cohort) for cohort in range(4))
     assert agree == 12 - 2 * apart

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class IdealFlips(BloomResponse):
     """Estimates with the ideal chance of a flip."""
 
     def shares(self, summary: dn.Summary) -> Any:
-        rows = self.by_cohort(summary.counts)
+        rows = self.layout.by_cohort(summary.counts)
         root = float(exponential_below(self.epsilon)) ** (1 / (2 * self.hashes))
         ideal = 1 / (1 + root)
         sizes = rows[:, :1]
@@ -103,14 +104,14 @@ class SimulatesNoClearedBits(BloomResponse):
 def _folded(m: BloomResponse, index: int, cohort: int, join: Callable[[int, int], int]) -> int:
     bits = 0
     for place in range(m.hashes):
-        bits = join(bits, 1 << m.bucket(index, cohort, place))
+        bits = join(bits, 1 << m.functions.bucket(index, cohort, place))
     return bits
 
 
 def _with_filter(m: BloomResponse, choices: Any, of: Callable[[int], int]) -> tuple[int, ...]:
     cohort = choices.below(m.cohorts, m.thresholds["rejection_cohort"])
-    flips = choices.coins(m.thresholds["flip"], m.slices, COIN_BITS)
-    return m.row(cohort, (of(cohort) ^ flips) & (2**m.buckets - 1))
+    flips = choices.coins(m.thresholds["flip"], m.layout.slices, COIN_BITS)
+    return m.layout.row(cohort, (of(cohort) ^ flips) & (2**m.buckets - 1))
 
 
 # Sketches ------------------------------------------------------------------------------------------
@@ -121,15 +122,17 @@ class UnbiasedIsTheSketch(CountMeanSketch):
     """Calls the published estimate unbiased, which it is over the hash functions only."""
 
     def unbiased(self, summary: dn.Summary) -> Any:
-        return self._sketch(summary).frequencies
+        return self._sketch(SimpleNamespace(summary=summary)).frequencies
 
 
 @dataclass(frozen=True)
 class PermutesOnTheServer(CountMeanSketch):
     """Looks values up under other functions than devices hash with."""
 
-    def table(self, indices: Any) -> Any:
-        return np.roll(super().table(indices), 1, axis=0)
+    @property
+    def whole_design(self) -> Any:
+        right = CountMeanSketch.whole_design.func(self)  # type: ignore[attr-defined]
+        return replace(right, table=np.roll(right.table, 1, axis=0))
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,7 @@ class CoordinatesFromZero(HadamardSketch):
 
     def odd(self, pair: int, index: int) -> int:
         cohort, coordinate = divmod(pair, self.coordinates)
-        return (coordinate & self.bucket(index, cohort)).bit_count() % 2
+        return (coordinate & self.functions.bucket(index, cohort)).bit_count() % 2
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,15 +10,30 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.hadamard.blocks import Agreement
-from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
-from tests.contract import faults
+from tests.contract.cases import Case
+from tests.contract.vectors import TEN, Vector, integers
 from tests.naive import hadamard as naive_hadamard
 
 SEED = 5
 # (k, B): one block full, nearly empty and in between; several; a block with one value, two or none; one value each
 SHAPES = [(2, 1), (3, 1), (7, 1), (8, 1), (15, 1), (5, 2), (6, 2), (14, 2), (15, 4), (12, 4), (9, 8), (5, 8), (3, 4)]
+
+CASE = Case(
+    "hr",
+    small=[
+        {"k": 2, "epsilon": 0.5},
+        {"k": 3, "epsilon": 3.0, "blocks": 4},
+        {"k": 5, "epsilon": 2.0, "blocks": 2},
+        {"k": 7, "epsilon": 3.0},
+        {"k": 6, "epsilon": 1.0, "blocks": 2},
+        {"k": 7, "epsilon": 1.0},
+    ],
+    vectors={
+        "labels": Vector({"labels": TEN, "epsilon": 1.0}),
+        "blocks": Vector({"domain": integers(1000), "epsilon": 3.0}, [-3, 0, 5, 1000, 2000, None] * 3),
+    },
+)
 
 
 def response(k: int, blocks: int | None = None, epsilon: float = 1.5) -> dn.HadamardResponse:
@@ -47,7 +61,7 @@ def test_every_value_orders_all_reports_those_that_support_it_first(shape: tuple
         assert sorted(order) == list(range(m.symbols))
         supporting = naive_hadamard.supporters(x, m.blocks, m.block_size)
         assert sorted(order[: m.set_size]) == supporting
-        assert [y for y in range(m.symbols) if m.probability(y, x) == m.high] == supporting
+        assert [y for y in range(m.symbols) if m.probability(y, x) == m.two_level.high] == supporting
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -201,102 +215,3 @@ def test_two_to_the_24_values_need_no_more_than_four_reports_each(epsilon: float
     assert 0 <= m.report_at(m.k - 1, m.symbols - 1) < m.symbols
     reports = m.privatize(np.full(1000, m.k - 1))
     assert len(reports) == 1000
-
-
-# Planted faults ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class WordsDependOnCoin(dn.HadamardResponse):
-    """Draws only the place that is needed."""
-
-    def randomize_one(self, index: int, choices: Any) -> int:
-        if choices.coin(self.thresholds["truth"]):
-            return self.report_at(index, choices.below(self.set_size, 0))
-        outside = choices.below(self._outside, self.thresholds["rejection_outside"])
-        return self.report_at(index, self.set_size + outside)
-
-
-@dataclass(frozen=True)
-class NumbersFromZero(dn.HadamardResponse):
-    """Gives the first value of each block the number 0, with which every parity is even."""
-
-    def report_at(self, index: int, place: int) -> int:
-        return super().report_at(index - self.blocks, place) if index >= self.blocks else place
-
-
-@dataclass(frozen=True)
-class ParityForgotten(dn.HadamardResponse):
-    """Clears the bit that makes the parity, in the batch only."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        again = super().randomize(indices, words, out)
-        number = indices // self.blocks + 1
-        out &= ~(number & -number).astype(np.uint32)
-        return again
-
-
-@dataclass(frozen=True)
-class ConsecutiveBlocks(dn.HadamardResponse):
-    """Splits the domain into blocks of consecutive values on the device, but not on the server."""
-
-    def randomize_one(self, index: int, choices: Any) -> int:
-        block, number = divmod(index, -(-self.k // self.blocks))
-        return super().randomize_one(number * self.blocks + block, choices)
-
-
-@dataclass(frozen=True)
-class OneDesign(dn.HadamardResponse):
-    """Estimates as if all blocks were one design, in which every pair of values is alike."""
-
-    def unbiased(self, summary: Any) -> Any:
-        support = (self.signed_counts(summary) + self.block_counts(summary)) // 2
-        overlap = self.set_size * Fraction(self.set_size - 1, self.symbols - 1)
-        p, q = self.set_size * self.high, overlap * self.high + (self.set_size - overlap) * self.low
-        return (support / summary.n - float(q)) / float(p - q)
-
-
-@dataclass(frozen=True)
-class IdealEstimator(dn.HadamardResponse):
-    """Estimates with the probabilities of e^epsilon instead of those of the integers that run."""
-
-    def _agreement(self, truth: Fraction) -> Agreement:
-        del truth
-        e = exponential_below(self.epsilon)
-        return super()._agreement(e / (e + 2 * self.blocks - 1))
-
-
-@dataclass(frozen=True)
-class AllPairsApart(dn.HadamardResponse):
-    """Forgets that users of the same block add more to the error."""
-
-    def noise(self, target: str) -> tuple[float, float, float]:
-        own, _, far = map(float, self.agreement.variances)
-        return (far, own - far, 0.0) if target == "users" else (far, own - far + 1, -1.0)
-
-
-MoreTruth = faults.more_truth(dn.HadamardResponse)
-DroppedRejection = faults.dropped_rejection(dn.HadamardResponse, "rejection_outside")
-EveryReportCovers = faults.every_report_covers(dn.HadamardResponse)
-
-kernel, plain_path, coarse_unbiased = faults.kernel(5), faults.plain_path(4), faults.coarse_unbiased(8)
-
-FAULTS: list[tuple[type[Any], faults.Check]] = [
-    (MoreTruth, contract.check_largest_ratio_is_within_epsilon),
-    (DroppedRejection, kernel),
-    (DroppedRejection, plain_path),
-    (WordsDependOnCoin, plain_path),
-    (NumbersFromZero, plain_path),
-    (ParityForgotten, kernel),
-    (ParityForgotten, faults.batch(SEED)),
-    (ConsecutiveBlocks, plain_path),
-    (OneDesign, contract.check_unbiased_and_variance),
-    (IdealEstimator, coarse_unbiased),
-    (AllPairsApart, contract.check_unbiased_and_variance),
-    (EveryReportCovers, contract.check_reconstruction_rate),
-]
-
-
-@faults.planted(FAULTS)
-def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
-    faults.assert_caught(check, response(5, 2, 1.0), fault(5, 1.0, blocks=2))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +10,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.hadamard.blocks import Agreement
-from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
-from tests.contract import faults
+from tests.contract.cases import Case
+from tests.contract.vectors import TEN, Vector, integers
 from tests.naive.hadamard import sign
 
 SEED = 7
@@ -35,6 +33,23 @@ SHAPES = [
     (9, 4),
     (20, 3),
 ]
+
+CASE = Case(
+    "rhr",
+    small=[
+        {"k": 2, "epsilon": 0.5},
+        {"k": 3, "epsilon": 1.0},
+        {"k": 5, "epsilon": 2.0, "bits": 3},
+        {"k": 7, "epsilon": 3.0},
+        {"k": 6, "epsilon": 1.0, "bits": 2},
+        {"k": 8, "epsilon": 1.0},
+    ],
+    public_bits=lambda m: (m.publics - 1).bit_length(),
+    vectors={
+        "labels": Vector({"labels": TEN, "epsilon": 1.0}),
+        "bits": Vector({"domain": integers(1000), "epsilon": 3.0, "bits": 4}, [-3, 0, 5, 1000, 2000, None] * 3),
+    },
+)
 
 
 def response(k: int, bits: int | None = None, epsilon: float = 1.5) -> dn.RecursiveHadamardResponse:
@@ -66,10 +81,10 @@ def test_small_matrices_are_exact_and_unbiased(shape: tuple[int, int]) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_likeliest_class_is_the_value_s_own_in_every_row(shape: tuple[int, int]) -> None:
     m = response(*shape)
-    high = max(m._probability(y, 0) for y in m.all_payloads())
+    high = max(m._probability(y, 0) for y in m.layout.all())
     for value in range(m.k):
         wanted = [(r - 1) * m.classes + own_class(m, value, r) for r in range(1, m.length)]
-        assert [y for y in m.all_payloads() if m._probability(y, value) == high] == wanted
+        assert [y for y in m.layout.all() if m._probability(y, value) == high] == wanted
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -82,7 +97,7 @@ def test_a_report_adds_one_to_its_own_value_and_nothing_to_others_exactly(shape:
     for x in range(min(m.k, 6)):
         adds = [(alpha * s * sign(r, x // m.blocks) + beta) * (b == x % m.blocks) + gamma for r, b, s in reports(m)]
         for user in range(m.k):
-            chances = [m._probability(y, user) for y in m.all_payloads()]
+            chances = [m._probability(y, user) for y in m.layout.all()]
             mean = sum(a * c for a, c in zip(adds, chances, strict=True))
             variance = sum(a * a * c for a, c in zip(adds, chances, strict=True)) - mean**2
             assert mean == (user == x)
@@ -199,71 +214,3 @@ def test_a_setting_that_cannot_be_served_is_refused(setting: dict[str, Any]) -> 
 def test_a_domain_with_more_reports_than_numbers_is_refused() -> None:
     with pytest.raises(dn.InvalidArgument, match="k must be smaller"):
         response(2**31, 1)
-
-
-# Planted faults ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RowsFromZero(dn.RecursiveHadamardResponse):
-    """Reads the signs of row r - 1 on the device, the constant one among them."""
-
-    def _payload_of(self, index: int, truthful: bool, replacement: int, public: int) -> int:
-        own = 2 * (index % self.blocks) + (index // self.blocks & public).bit_count() % 2
-        return public * self.classes + (replacement, own)[truthful]
-
-
-@dataclass(frozen=True)
-class RowDependsOnValue(dn.RecursiveHadamardResponse):
-    """Always takes a row in which the value's sign is -, in the batch: the public number tells."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        again = super().randomize(indices, words, out)
-        out[:] = np.where(indices >= self.blocks, out % self.classes, out)
-        return again
-
-
-@dataclass(frozen=True)
-class BlockTermForgotten(dn.RecursiveHadamardResponse):
-    """Takes the signs of different values for uncorrelated, which they are over all rows, but not without row 0."""
-
-    def _agreement(self, truth: Fraction) -> Agreement:
-        right = super()._agreement(truth)
-        near = sum(right.near) / 2
-        return Agreement(right.own, (near, near), right.far, right.blocks)
-
-
-@dataclass(frozen=True)
-class IdealEstimator(dn.RecursiveHadamardResponse):
-    """Estimates with the probabilities of e^epsilon instead of those of the integers that run."""
-
-    def _agreement(self, truth: Fraction) -> Agreement:
-        del truth
-        gain = exponential_below(self.epsilon) - 1
-        return super()._agreement(gain / (gain + self.classes))
-
-
-MoreTruth = faults.more_truth(dn.RecursiveHadamardResponse)
-DroppedRejection = faults.dropped_rejection(dn.RecursiveHadamardResponse, "rejection_public")
-WordsDependOnCoin = faults.class_only_if_needed(dn.RecursiveHadamardResponse)
-EveryClassIsSomeone = faults.every_report_covers(dn.RecursiveHadamardResponse, "EveryClassIsSomeone")
-
-kernel, plain_path, coarse_unbiased = faults.kernel(5), faults.plain_path(4), faults.coarse_unbiased(8)
-
-FAULTS: list[tuple[type[Any], faults.Check]] = [
-    (MoreTruth, contract.check_largest_ratio_is_within_epsilon),
-    (DroppedRejection, kernel),
-    (DroppedRejection, plain_path),
-    (WordsDependOnCoin, plain_path),
-    (RowsFromZero, plain_path),
-    (RowsFromZero, faults.batch(SEED)),
-    (RowDependsOnValue, kernel),
-    (BlockTermForgotten, contract.check_unbiased_and_variance),
-    (IdealEstimator, coarse_unbiased),
-    (EveryClassIsSomeone, contract.check_reconstruction_rate),
-]
-
-
-@faults.planted(FAULTS)
-def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
-    faults.assert_caught(check, response(5, 2, 1.0), fault(5, 1.0, bits=2))

@@ -10,14 +10,71 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.designs.cyclotomy import is_prime
 from deniable.mechanisms.hashing.primes import best_base, ideal_variance
+from deniable.mechanisms.numbers import is_prime
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import Vector, integers, numbered
 from tests.naive import hashing as naive_hashes
 
 SEED = 2718
 CLASSES = {"olh": dn.OptimizedLocalHashing, "blh": dn.BinaryLocalHashing, "flh": dn.FastLocalHashing}
+
+
+def vectors(epsilon: float, weak: float) -> dict[str, Vector]:
+    """Labels at the second epsilon, numbers at the first."""
+    return {
+        "labels": Vector({"labels": numbered(5), "epsilon": weak}, ["ä0", "ä4", "β2", "漢4", "漢0", "ä1"]),
+        "integers": Vector(
+            {"domain": integers(60), "epsilon": epsilon, "salt": "2026, spring"}, [-3, 0, 5, 60, 2000, None]
+        ),
+    }
+
+
+def public_bits(m: Any) -> int:
+    """Of the seed of a hash function, which everybody may know."""
+    return int(m.publics - 1).bit_length()
+
+
+CASES = [
+    Case(
+        "olh",
+        small=[
+            {"k": 5, "epsilon": 0.5},
+            {"k": 2, "epsilon": 1.0, "g": 2},
+            {"k": 4, "epsilon": 3.0, "g": 5},
+            {"k": 8, "epsilon": 2.0, "g": 3},
+            {"k": 7, "epsilon": 1.0, "g": 3},
+            {"k": 9, "epsilon": 1.0, "g": 3},
+        ],
+        refused=Refused(39, 55),  # prime powers that suit it
+        public_bits=public_bits,
+        vectors=vectors(1.0, weak=1.5),
+    ),
+    Case(
+        "blh",
+        small=[
+            {"k": k, "epsilon": epsilon} for k, epsilon in ((2, 1.0), (3, 3.0), (4, 0.5), (8, 2.0), (5, 1.0), (9, 0.5))
+        ],
+        public_bits=public_bits,
+        vectors=vectors(2.0, weak=0.5),
+    ),
+    Case(
+        "flh",
+        small=[
+            {"k": 5, "epsilon": 3.0},
+            {"k": 7, "epsilon": 0.5, "g": 2},
+            {"k": 6, "epsilon": 2.0, "g": 5},
+            {"k": 11, "epsilon": 1.0, "g": 3},
+            {"k": 9, "epsilon": 1.0, "g": 3},
+            {"k": 2, "epsilon": 1.0},
+        ],
+        refused=Refused(0, 3),
+        public_bits=public_bits,
+        vectors=vectors(2.0, weak=0.5),
+    ),
+]
 
 
 def hashing(name: str, k: int, epsilon: float, g: int | None = None) -> Any:
@@ -44,7 +101,7 @@ def test_p_and_q_hold_for_every_pair_exactly(name: str, k: int, g: int) -> None:
         for y in range(g)
     }
     for own in range(k):
-        chances = {payload: m._probability(payload, own) for payload in m.all_payloads()}
+        chances = {payload: m._probability(payload, own) for payload in m.layout.all()}
         for other in range(k):
             total = sum((chance for payload, chance in chances.items() if other in supported[payload]), Fraction(0))
             assert total == (m.channel.p if other == own else m.channel.q)
@@ -62,7 +119,7 @@ def test_the_guess_and_the_variance_are_those_of_enumeration(name: str, k: int, 
 @pytest.mark.parametrize(("name", "k", "g"), SETTINGS)
 def test_the_operator_is_the_matrix(name: str, k: int, g: int) -> None:
     m = hashing(name, k, 2.0, g)
-    dense = np.array([[float(m.probability(payload, x)) for payload in m.all_payloads()] for x in range(k)])
+    dense = np.array([[float(m.probability(payload, x)) for payload in m.layout.all()] for x in range(k)])
     operator, rng = m.operator(), np.random.default_rng(SEED)
     weights, scores = rng.random(k), rng.random(m.symbols)
     np.testing.assert_allclose(operator.forward(weights), weights @ dense, rtol=1e-10)
@@ -133,13 +190,13 @@ def test_the_simulated_error_is_the_stated_one(name: str) -> None:
 
 
 def test_the_likelihood_is_that_of_the_dense_channel() -> None:
-    from deniable.estimation.channel import MatrixOperator
     from deniable.estimation.methods.iterative import iterate
+    from deniable.estimation.operators.dense import MatrixOperator
 
     for name in CLASSES:
         m = hashing(name, 9, 1.0, 3)
         summary = dn.simulate(m, np.array([500, 0, 30, 200, 0, 0, 100, 5, 165]), seed=SEED)
-        dense = np.array([[float(m.probability(payload, x)) for payload in m.all_payloads()] for x in range(9)])
+        dense = np.array([[float(m.probability(payload, x)) for payload in m.layout.all()] for x in range(9)])
         wanted = iterate(summary.counts, MatrixOperator(dense)).frequencies
         np.testing.assert_allclose(m.estimate(summary, "mle").frequencies, wanted, atol=1e-9)
 
@@ -178,22 +235,22 @@ def test_reports_made_for_ids_follow_the_channel(name: str) -> None:
     observed = np.zeros(m.symbols)
     for i in range(n):
         observed[m.privatize_for(value, i.to_bytes(4, "big")).payload] += 1
-    expected = n * np.array([float(m.probability(payload, value)) for payload in m.all_payloads()])
+    expected = n * np.array([float(m.probability(payload, value)) for payload in m.layout.all()])
     assert not contract.chi_square_rejects(observed, expected)
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
-    ("olh", {"g": 8}, "nearest are 7 and 11"),
+    ("olh", {"g": 8}, "nearest primes are 7 and 11"),
     ("flh", {"g": 1}, "g must"),
     ("olh", {"g": 2.0}, "g must"),
     ("flh", {"g": "7"}, "g must"),
     ("olh", {"g": 46_349}, "flh, which has fewer seeds"),
-    ("flh", {"k": 2**30, "g": 2_000_003}, "give a smaller g, or use csr"),
+    ("flh", {"k": 2**30, "g": 2_000_003}, "Give a smaller g, or use csr"),
     ("blh", {"k": 2**30 + 1}, "be at most 1073741824 for blh"),
     ("blh", {"g": 2}, "be known to blh"),
     ("olh", {"salt": 7}, "salt"),
-    ("olh", {"k": 2}, "use grr or ss, or give g"),
-    ("olh", {"k": 1000, "epsilon": 20.0}, "use grr or ss, or give g"),
+    ("olh", {"k": 2}, "Use grr or ss, or give g"),
+    ("olh", {"k": 1000, "epsilon": 20.0}, "Use grr or ss, or give g"),
     ("olh", {"k": 2**24, "epsilon": 5.0}, "be smaller for olh"),
 ]
 

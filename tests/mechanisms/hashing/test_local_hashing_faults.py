@@ -94,8 +94,9 @@ class SeedMustNotBeZero(dn.OptimizedLocalHashing):
 class CollisionsOfAnIdealHash(dn.FastLocalHashing):
     """Takes 1/g for the few seeds of lines, which have no 0 among them."""
 
-    def _channel(self) -> PureChannel:
-        return PureChannel(super()._channel().p, Fraction(1, self.g))
+    @property
+    def channel(self) -> PureChannel:
+        return PureChannel(dn.FastLocalHashing.channel.func(self).p, Fraction(1, self.g))  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class ClassesMirrored(dn.OptimizedLocalHashing):
 
     def support_counts(self, summary: Any) -> Any:
         rows = summary.counts.reshape(-1, self.g)
-        return self.hashes.support(rows[:, -np.arange(self.g) % self.g].reshape(-1))
+        return self.incidence.support(rows[:, -np.arange(self.g) % self.g].reshape(-1))
 
 
 def ideal(m: dn.OptimizedLocalHashing) -> PureChannel:

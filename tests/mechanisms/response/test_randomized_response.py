@@ -1,231 +1,28 @@
-"""Faults planted on purpose: each must be caught by the check named beside it."""
+"""Randomised response: its papers' numbers."""
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
+import math
 
-import numpy as np
+import pytest
 
 import deniable as dn
-from deniable.estimation.channel import PureChannel
-from deniable.randomness.bounds import exponential_below
-from deniable.randomness.choices import Choices
-from deniable.randomness.keystream import Keystream
-from tests.contract import checks as contract
-from tests.contract import faults
-from tests.naive import response as naive
+from tests.contract.cases import Case
+from tests.contract.vectors import FOUR, Vector, integers
 
-SEED = 5
-
-
-class _Fault(dn.RandomizedResponse):
-    """Randomised response whose batch kernel is written out, so that a line of it can be wrong."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        t = self.thresholds
-        reports, _ = naive.replace(indices.tolist(), words.tolist(), t["truth"], self.k, t["rejection"])
-        out[:] = reports
-        return np.array(naive.rejected(words.tolist(), self.k, t["rejection"]), np.int64)
+CASE = Case(
+    "grr",
+    vectors={
+        "labels": Vector({"labels": FOUR, "epsilon": 1.5}),
+        "integers": Vector({"domain": integers(1000), "epsilon": 0.1}, [-3, 0, 5, 1000, 2000, None]),
+    },
+)
 
 
-@dataclass(frozen=True)
-class SwappedThreshold(_Fault):
-    """Reports the truth where it should lie."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        truth = self.thresholds["truth"]
-        flipped = words.copy()
-        flipped[::2] = np.where(words[::2] < truth, np.uint64(2**64 - 1), np.uint64(0))
-        return super().randomize(indices, flipped, out)
-
-
-@dataclass(frozen=True)
-class OffByOne(_Fault):
-    """`word <= threshold` instead of `word < threshold`."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        lowered = words.copy()
-        lowered[::2] -= (words[::2] == self.thresholds["truth"]).astype(np.uint64)
-        return super().randomize(indices, lowered, out)
-
-
-@dataclass(frozen=True)
-class WordsDependOnCoin(_Fault):
-    """Draws a replacement only when it is needed."""
-
-    def randomize_one(self, index: int, choices: Any) -> int:
-        return index if choices.coin(self.thresholds["truth"]) else choices.below(self.k, self.thresholds["rejection"])
-
-
-@dataclass(frozen=True)
-class RejectionDependsOnValue(_Fault):
-    """Draws again when the replacement happens to be the value."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        again = super().randomize(indices, words, out)
-        same = np.flatnonzero((out == indices) & (words[::2] >= self.thresholds["truth"]) & (indices == 0))
-        return np.union1d(again, same)
-
-
-@dataclass(frozen=True)
-class RemainderInsteadOfHighHalf(_Fault):
-    """word % k: a different, biased draw in the batch than one by one."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        out[:] = np.where(words[::2] < self.thresholds["truth"], indices, words[1::2] % np.uint64(self.k))
-        return np.array([], np.int64)
-
-
-@dataclass(frozen=True)
-class EpsilonRoundedUp(_Fault):
-    """Thresholds from an e^epsilon that is too large by one part in 2^50."""
-
-    def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        return super()._thresholds(bound * (1 + Fraction(1, 2**50)), modulus)
-
-
-def ideal(m: dn.RandomizedResponse) -> PureChannel:
-    e = exponential_below(m.epsilon)
-    return PureChannel(e / (e + m.k - 1), 1 / (e + m.k - 1))
-
-
-@dataclass(frozen=True)
-class VarianceNotSquared(_Fault):
-    """Divides by (p - q) where (p - q)^2 is right."""
-
-    def variance(self, f: float = 0.0, n: int = 1, target: str = "users") -> float:
-        return super().variance(f, n, target) * float(self.channel.gain)
-
-
-@dataclass(frozen=True)
-class PopulationForUsers(_Fault):
-    """Adds the sampling error to the error bars about these very users."""
-
-    def variance(self, f: float = 0.0, n: int = 1, target: str = "users") -> float:
-        del target
-        return super().variance(f, n, "population")
-
-
-@dataclass(frozen=True)
-class LosesTheLastReport(_Fault):
-    """Counts all reports but one."""
-
-    def accumulate(self, data: Any, counts: Any) -> None:
-        super().accumulate(data[:-1] if len(data) > 500 else data, counts)
-
-
-@dataclass(frozen=True)
-class SimulatesTooMuchTruth(_Fault):
-    """Simulates with p where p - q is right."""
-
-    def simulated_counts(self, true_counts: Any, generator: Any) -> Any:
-        strange = copy.copy(self)
-        object.__setattr__(strange, "channel", PureChannel(self.channel.p + self.channel.q, self.channel.q))
-        return dn.RandomizedResponse.simulated_counts(strange, true_counts, generator)
-
-
-@dataclass(frozen=True)
-class SlightlyUnfairSampler(_Fault):
-    """Replacements avoid the last value one time in ten: invisible in any single report."""
-
-    def randomize(self, indices: Any, words: Any, out: Any) -> Any:
-        again = super().randomize(indices, words, out)
-        out[(out == self.k - 1) & (words[1::2] % np.uint64(10) == 0)] = 0
-        return again
-
-
-@dataclass(frozen=True)
-class GuessTooModest(_Fault):
-    """Understates how often an attacker is right."""
-
-    def reconstruction_rate(self) -> Fraction:
-        return Fraction(1, self.k)
-
-
-@dataclass(frozen=True)
-class SameKeyOnEveryDevice(_Fault):
-    """Devices share one constant key: every report can be undone."""
-
-    def privatize_one(self, value: object) -> dn.Report:
-        keystream = Keystream(bytes(32))
-        choices = Choices(keystream.stream(0).words(2).tolist(), keystream.overflow(0))
-        return dn.Report(self.randomize_one(self.domain.index(value), choices), self.fingerprint)
-
-
-@dataclass(frozen=True)
-class OverflowRestartsWithEachChunk(_Fault):
-    """The overflow of a report is that of its place in the chunk."""
-
-    def payloads(self, indices: Any, keystream: Any) -> Any:
-        chunk = 2**17 // self.stride
-
-        class Restarting(Keystream):
-            def overflow(self, report: int) -> Any:
-                return super().overflow(report % chunk)
-
-        return super().payloads(indices, Restarting(keystream.key, keystream.simulated))
-
-
-DroppedRejection = faults.dropped_rejection(_Fault, "rejection")
-WordsDependOnValue = faults.words_depend_on_value(_Fault)
-NeighbouringWords = faults.neighbours_word(_Fault, "NeighbouringWords")
-ThresholdRoundedUp = faults.more_truth(_Fault, "ThresholdRoundedUp")
-GuaranteeByLabel = faults.claims_all_of_epsilon(_Fault, "GuaranteeByLabel")
-IdealProbabilities = faults.ideal_probabilities(_Fault, ideal, "IdealProbabilities")
-IdealEstimator = faults.ideal_estimator(_Fault, ideal)
-DecodesAnything = faults.reads_any_bytes(_Fault, "DecodesAnything")
-
-kernel, plain_path, batch = faults.kernel(6), faults.plain_path(4), faults.batch(SEED)
-
-FAULTS: list[tuple[type[Any], faults.Check]] = [
-    (SwappedThreshold, kernel),
-    (OffByOne, kernel),
-    (DroppedRejection, kernel),
-    (DroppedRejection, plain_path),
-    (RejectionDependsOnValue, kernel),
-    (WordsDependOnCoin, plain_path),
-    (WordsDependOnValue, plain_path),
-    (NeighbouringWords, batch),
-    (RemainderInsteadOfHighHalf, batch),
-    (RemainderInsteadOfHighHalf, kernel),
-    (ThresholdRoundedUp, contract.check_largest_ratio_is_within_epsilon),
-    (EpsilonRoundedUp, contract.check_largest_ratio_is_within_epsilon),
-    (GuaranteeByLabel, contract.check_largest_ratio_is_within_epsilon),
-    (IdealProbabilities, kernel),
-    (IdealEstimator, faults.coarse_unbiased(8)),
-    (VarianceNotSquared, contract.check_unbiased_and_variance),
-    (PopulationForUsers, contract.check_unbiased_and_variance),
-    (LosesTheLastReport, faults.counts(SEED)),
-    (DecodesAnything, faults.decoding(b"\xff")),
-    (SimulatesTooMuchTruth, faults.simulation(SEED)),
-    (SlightlyUnfairSampler, lambda m: contract.check_sampler_follows_channel(m, SEED)),
-    (GuessTooModest, contract.check_reconstruction_rate),
-    (SameKeyOnEveryDevice, contract.check_a_device_draws_a_fresh_key_each_time),
-    (
-        OverflowRestartsWithEachChunk,
-        lambda m: contract.check_overflow_is_indexed_by_report_beyond_the_first_chunk(m, SEED),
-    ),
-]
-
-
-@faults.planted(FAULTS)
-def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
-    faults.assert_caught(check, dn.RandomizedResponse(5, 1.0), fault(5, 1.0))
-
-
-def test_the_written_out_kernel_itself_is_sound() -> None:
-    kernel(_Fault(5, 1.0))
-    batch(_Fault(5, 1.0))
-
-
-def test_the_chi_square_test_has_the_power_it_states() -> None:
-    cells, defect = 5, 0.05
-    n = contract.samples_for(defect, cells)
-    rng = np.random.default_rng(SEED)
-    fair = np.full(cells, 1 / cells)
-    unfair = fair * (1 + defect * np.array([1, -1, 0, 0, 0]))
-    assert not contract.chi_square_rejects(rng.multinomial(n, fair), n * fair)
-    assert all(contract.chi_square_rejects(rng.multinomial(n, unfair), n * fair) for _ in range(200))
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("k", [2, 10, 1000])
+def test_the_channel_is_the_papers(k: int, epsilon: float) -> None:
+    # Kairouz, Bonawitz, Ramage 2016, section 4.1; for k = 2 Warner 1965
+    m, e = dn.RandomizedResponse(k, epsilon), math.exp(epsilon)
+    assert float(m.channel.p) == pytest.approx(e / (k - 1 + e), rel=1e-12)
+    assert float(m.channel.q) == pytest.approx(1 / (k - 1 + e), rel=1e-12)

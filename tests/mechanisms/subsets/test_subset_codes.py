@@ -23,21 +23,21 @@ def made(k: int, epsilon: float, **parameters: int) -> dn.SubsetSelection:
 def test_exactly_as_many_byte_strings_are_accepted_as_there_are_sets(k: int, w: int) -> None:
     m = made(k, 1.0, w=w)
     accepted = 0
-    for number in range(256**m.code_size):
-        data = number.to_bytes(m.code_size, "big")
+    for number in range(256**m.layout.code_size):
+        data = number.to_bytes(m.layout.code_size, "big")
         row = decode_subset(data, k, w)
         if row is not None:
             accepted += 1
-            assert m._pack(tuple(row)) == data
-    assert accepted == m.reports == len(list(m.all_payloads()))
+            assert m.layout.pack(tuple(row)) == data
+    assert accepted == m.layout.reports == len(list(m.layout.all()))
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 2.0, 4.0, 10.0])
 @pytest.mark.parametrize("k", [2, 16, 100, 1024, 22_000, 2**20])
 def test_a_code_exceeds_the_information_bound_by_one_byte_at_most(k: int, epsilon: float) -> None:
     m = made(k, epsilon)
-    assert m.report_bits == (m.reports - 1).bit_length()
-    assert -(-m.report_bits // 8) <= m.code_size <= -(-m.report_bits // 8) + 1
+    assert m.report_bits == (m.layout.reports - 1).bit_length()
+    assert -(-m.report_bits // 8) <= m.layout.code_size <= -(-m.report_bits // 8) + 1
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(1024, 2.0), (22_000, 2.0), (300, 0.1), (256, 8.0)])
@@ -45,7 +45,7 @@ def test_many_codes_are_those_made_one_by_one(k: int, epsilon: float, rng: np.ra
     m = made(k, epsilon)
     reports = m.privatize(rng.integers(0, k, 80))
     codes = m.encode_many(reports)
-    assert [len(code) for code in codes] == [m.code_size] * 80
+    assert [len(code) for code in codes] == [m.layout.code_size] * 80
     assert m.decode_many(codes) == reports
     for i in range(3):
         assert m.encode(reports[i]) == codes[i]
@@ -61,7 +61,7 @@ def test_the_largest_domain_has_room_for_the_first_and_the_last_set(w: int) -> N
         bits = np.zeros(2**20, np.uint8)
         bits[first : first + w] = 1
         rows = np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)[np.newaxis]
-        code = np.empty((1, m.code_size), np.uint8)
+        code = np.empty((1, m.layout.code_size), np.uint8)
         encode_subsets(rows, m.k, w, code)
         assert m.decode(code.tobytes()).payload == tuple(rows[0].tolist())
 
@@ -69,7 +69,7 @@ def test_the_largest_domain_has_room_for_the_first_and_the_last_set(w: int) -> N
 def test_bytes_that_are_no_code_are_refused_by_position() -> None:
     m = made(1024, 2.0)
     good = m.encode_many(m.privatize(np.arange(70)))
-    for bad in (b"", good[0][:-1], good[0] + b"\0", b"\xff" * m.code_size):
+    for bad in (b"", good[0][:-1], good[0] + b"\0", b"\xff" * m.layout.code_size):
         with pytest.raises(dn.MalformedReport, match="position 2"):
             m.decode_many([*good[:2], bad, *good[3:]])
         with pytest.raises(dn.MalformedReport):
@@ -80,14 +80,14 @@ def test_random_bytes_of_the_right_length_decode_to_themselves_or_are_refused(rn
     m = made(1000, 1.5)
     accepted = 0
     for _ in range(2000):
-        data = rng.bytes(m.code_size)
+        data = rng.bytes(m.layout.code_size)
         try:
             report = m.decode(data)
         except dn.MalformedReport:
             continue
         accepted += 1
         assert m.encode_many(dn.Reports(np.array([report.payload], np.uint64), m.fingerprint)) == [data]
-    assert 0.5 < accepted / 2000 / (m.reports / 256**m.code_size) < 2
+    assert 0.5 < accepted / 2000 / (m.layout.reports / 256**m.layout.code_size) < 2
 
 
 def test_batches_that_must_not_be_sent_are_refused() -> None:

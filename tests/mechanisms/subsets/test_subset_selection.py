@@ -10,9 +10,32 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.base.two_level import TwoLevelMechanism
 from deniable.mechanisms.subsets.subset_selection import best_size
 from deniable.randomness.bounds import exponential_below
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import FOUR, Vector, integers
+
+LABELS = [*FOUR, "maybe", "je ne sais pas", "другое"]
+CASE = Case(
+    "ss",
+    small=[
+        {"k": 2, "epsilon": 0.5},
+        {"k": 3, "epsilon": 1.0},
+        {"k": 3, "epsilon": 1.0, "w": 2},
+        {"k": 5, "epsilon": 3.0},
+        {"k": 5, "epsilon": 1.0, "w": 3},
+        {"k": 6, "epsilon": 1.0},
+        {"k": 5, "epsilon": 0.5},
+        {"k": 4, "epsilon": 1.0, "w": 3},
+    ],
+    refused=Refused(0, 11),
+    summary_keeps_all=False,
+    vectors={
+        "labels": Vector({"labels": LABELS, "epsilon": 1.0}),
+        "integers": Vector({"domain": integers(196), "epsilon": 1.5}, [-3, 0, 5, 100, 196, 2000, None]),
+        "size": Vector({"k": 100, "epsilon": 2.0, "w": 40}, [0, 1, 50, 98, 99]),
+    },
+)
 
 
 def made(k: int, epsilon: float, **parameters: int) -> dn.SubsetSelection:
@@ -55,12 +78,11 @@ def test_a_large_domain_reaches_the_optimum(epsilon: float) -> None:
 @pytest.mark.parametrize(("k", "w"), [(2, 1), (5, 2), (12, 5), (64, 20), (65, 64), (300, 150)])
 def test_the_short_formulas_are_those_of_the_design(k: int, w: int) -> None:
     m = made(k, 1.5, w=w)
-    assert (m.reports, m.supporting) == (math.comb(k, w), math.comb(k - 1, w - 1))
-    assert m.overlap == (math.comb(k - 2, w - 2) if w > 1 else 0)
-    assert m.channel == TwoLevelMechanism._channel(m)
-    assert m.share == TwoLevelMechanism.share.fget(m)  # type: ignore[attr-defined]
-    assert m.ratio() == m.high / m.low
-    assert m.reconstruction_rate() == m.reports * m.high / k
+    reports, supporting = math.comb(k, w), math.comb(k - 1, w - 1)
+    assert m.layout.reports == reports
+    assert m.channel == m.two_level.pure(supporting, math.comb(k - 2, w - 2) if w > 1 else 0)
+    assert m.ratio() == m.two_level.ratio
+    assert m.reconstruction_rate() == m.two_level.best_guesses(reports) / k
     e = exponential_below(1.5)
     p, q = w * e / (w * e + k - w), w * (e * (w - 1) + k - w) / ((k - 1) * (w * e + k - w))
     assert abs(m.channel.p - p) < Fraction(1, 2**64)

@@ -10,18 +10,58 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import MatrixOperator
 from deniable.estimation.methods.iterative import iterate
+from deniable.estimation.operators.dense import MatrixOperator
 from deniable.estimation.operators.marks import LevelOperator
 from deniable.kernels import unary as kernels
 from deniable.mechanisms.unary.histogram_summation import MAX_REACH, MAX_VALUES, default_reach, level_weights
 from deniable.mechanisms.unary.histogram_thresholding import best_theta
 from deniable.randomness.bounds import exponential_below
+from tests.contract import cases
 from tests.contract import checks as contract
-from tests.contract import settings
+from tests.contract.cases import Case, Refused
+from tests.contract.vectors import FOUR, Vector, integers
+from tests.mechanisms.unary.words import coins, sliced_words
 from tests.naive import levels as naive_levels
 
 EPSILONS = [0.5, 1.0, 2.0, 4.0, 8.0]
+
+INTEGERS = [-3, 0, 60, 61, 96, 2000, None]
+CASES = [
+    Case(
+        "the",
+        small=[{"k": k, "epsilon": epsilon} for k, epsilon in ((2, 1.0), (2, 3.0), (3, 2.0), (3, 3.0), (4, 3.0))],
+        largest=8,
+        refused=Refused(0, 4),
+        summary_keeps_all=False,
+        words=sliced_words,
+        draws=coins,
+        vectors={
+            "labels": Vector({"labels": FOUR, "epsilon": 1.5}),
+            "integers": Vector({"domain": integers(96), "epsilon": 3.0, "theta": 0.75}, INTEGERS),
+        },
+    ),
+    Case(
+        "she",
+        small=[
+            {"k": 2, "epsilon": 0.5, "reach": 1},
+            {"k": 2, "epsilon": 1.0, "reach": 2},
+            {"k": 2, "epsilon": 3.0, "reach": 1},
+            {"k": 3, "epsilon": 1.0, "reach": 0},
+            {"k": 4, "epsilon": 3.0, "reach": 0},
+        ],
+        large={"k": 60, "epsilon": 3.0},
+        few=lambda _: {"reach": 1},
+        largest=5,
+        refused=Refused(0, 11),
+        summary_keeps_all=False,
+        draws=lambda m: m.k,
+        vectors={
+            "labels": Vector({"labels": FOUR, "epsilon": 1.5}),
+            "reach": Vector({"domain": integers(96), "epsilon": 3.0, "reach": 2}, INTEGERS),
+        },
+    ),
+]
 
 
 # The paper's numbers -------------------------------------------------------------------------------
@@ -138,8 +178,8 @@ def test_the_guarantee_is_that_of_all_pairs_of_levels_at_the_default_reach() -> 
 @pytest.mark.parametrize("epsilon", [0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 3.0, 10.0, 30.0, 50.0])
 def test_the_default_reach_fills_whole_bits(epsilon: float) -> None:
     m = dn.mechanism("she", k=5, epsilon=epsilon)
-    assert m.levels == 2**m.level_bits <= 256
-    assert m.report_bits == 5 * m.level_bits
+    assert m.levels == 2**m.layout.level_bits <= 256
+    assert m.report_bits == 5 * m.layout.level_bits
     assert (m.reach == MAX_REACH) == (epsilon <= 0.25)
     assert default_reach(epsilon) == m.reach
 
@@ -167,7 +207,7 @@ def test_levels_of_the_kernel_are_those_of_its_twin(k: int, reach: int, rng: np.
     n = 30
     words = rng.choice(edges, n * k)
     indices = rng.integers(0, k, n)
-    out = m.empty_payloads(n)
+    out = m.layout.empty(n)
     kernels.draw_levels(indices, words, m.limits, m.levels, out)
     assert out.tolist() == naive_levels.draw_levels(indices.tolist(), words.tolist(), starts, k)
     sums = np.arange(k)
@@ -206,7 +246,9 @@ def test_rows_of_levels_survive_bytes_and_arrow(k: int, reach: int, seed: int) -
     assert m.decode_many(sent) == batch
     assert m.decode_many([]).data.shape == (0, k)
     number = int.from_bytes(sent[0], "little")
-    assert [number >> m.level_bits * v & (2**m.level_bits - 1) for v in range(k)] == batch.data[0].tolist()
+    assert [number >> m.layout.level_bits * v & (2**m.layout.level_bits - 1) for v in range(k)] == batch.data[
+        0
+    ].tolist()
     assert dn.Reports.from_arrow(batch.to_arrow()) == batch
     contract.check_batch_equals_one_by_one(m, seed)
     contract.check_one_value_changes_one_report(m, seed)
@@ -281,10 +323,10 @@ REFUSED = [
     ("she", {"k": 5, "epsilon": 1.0, "reach": 128}, "reach must be a whole number from 0 to 127"),
     ("she", {"k": 5, "epsilon": 1.0, "reach": 2.0}, "reach must be a whole number from 0 to 127"),
     ("she", {"k": MAX_VALUES + 1, "epsilon": 1.0}, "k must be at most 65536 for she"),
-    ("she", {"k": 5, "epsilon": 1e-25}, "epsilon must be larger: no 64-bit coin is that weak"),
+    ("she", {"k": 5, "epsilon": 1e-25}, "No 64-bit coin is that weak"),
     ("the", {"k": 5, "epsilon": 1.0, "theta": 0.4}, "theta must be a number from 0.5 to 1"),
     ("the", {"k": 5, "epsilon": 1.0, "theta": "0.7"}, "theta must be a number from 0.5 to 1"),
-    ("the", {"k": 5, "epsilon": 1e-9}, "no 32-bit coin is that weak"),
+    ("the", {"k": 5, "epsilon": 1e-9}, "No 32-bit coin is that weak"),
 ]
 
 
@@ -305,4 +347,4 @@ def test_what_a_spec_names_is_not_searched_for_again(name: str) -> None:
     given = {"she": {"reach": m.reach} if name == "she" else {}, "the": {"theta": getattr(m, "theta", 0)}}[name]
     assert dn.mechanism(name, k=5, epsilon=1.3, **given).fingerprint == m.fingerprint
     assert dn.from_spec(m.spec.to_json()) == m
-    assert settings.one_of(name).spec.parameters.keys() == m.spec.parameters.keys()
+    assert cases.of(name).one().spec.parameters.keys() == m.spec.parameters.keys()

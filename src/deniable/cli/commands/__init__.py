@@ -1,1 +1,28 @@
-"""The commands: one file each, named as typed. They import what is heavy when they run."""
+"""The commands: one file each, named as typed, and the sections in which `deniable --help` lists them.
+
+Each summary here is the first line of the command's own help, so that the list can be printed without loading a
+single command. A command in turn imports whatever is heavy when it runs.
+"""
+
+SECTIONS = {
+    "Collect reports from people": {
+        "spec": "Make, show and check specs, which client and server share.",
+        "privatize": "Turn values into reports, one per person.",
+        "summarize": "Count reports into one summary, and add summaries to it.",
+        "estimate": "Estimate frequencies, with standard errors and intervals.",
+        "decode": "Find which candidate strings are present, and how frequent.",
+        "heavy-hitters": "Find frequent strings without a list of candidates.",
+    },
+    "Plan a collection": {
+        "compare": "Compare mechanisms: error, report size, time and attack rate.",
+        "users-needed": "Print how many users a question needs.",
+        "mechanisms": "List the mechanisms that a spec can name.",
+    },
+    "Publish counts and ask questions about them": {
+        "release": "Publish counts once, with exact discrete Laplace noise.",
+        "ask": "Answer a question about noisy counts, without bias.",
+    },
+    "See it work": {
+        "demo": "Ask a million simulated users, and compare with the truth.",
+    },
+}

@@ -1,4 +1,4 @@
-"""The command that puts all mechanisms side by side."""
+"""`deniable compare`: mechanisms side by side."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def compare(
     epsilon: Annotated[float, typer.Option(help="The privacy parameter.")],
     n: Annotated[int, typer.Option(help="How many users answer.")] = 10_000,
     only: Annotated[str | None, typer.Option(metavar="a,b,c", help="Only these mechanisms.")] = None,
-    repeats: Annotated[int, typer.Option(help="Simulations of each.")] = 3,
+    repeats: Annotated[int, typer.Option(help="Simulations per mechanism.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the simulations.")] = 0,
     as_json: Json = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also draw error against bits: .png, .svg or .pdf.")
     ] = None,
 ) -> None:
-    """Compare all mechanisms for one question: error, bits, times, attack rate.
+    """Compare mechanisms: error, report size, time and attack rate.
 
     \b
     Examples:
@@ -56,4 +56,7 @@ def compare(
         typer.echo(found.to_json())
         return
     console().print(found)
-    typer.echo("loss: mean squared error of the unbiased estimate over 4e/(n(e-1)^2); attack: one report, best guess")
+    typer.echo(
+        "loss: mean squared error of the unbiased estimate over 4e/(n(e-1)^2)\n"
+        "attack: how often the best guess of a value from one report is right"
+    )

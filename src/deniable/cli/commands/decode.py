@@ -1,7 +1,8 @@
-"""The command that decodes reports about open strings: which candidates are there, and how frequent they are."""
+"""`deniable decode`: reports about open strings into the candidates that are present, and their frequencies."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,31 +17,37 @@ from deniable.cli.options import (
     TableFile,
     Target,
     check_inputs,
+    check_outputs,
     mechanism_of,
     spec_beside,
 )
-from deniable.core.estimate import LEVEL, RATE, SHOWN
+from deniable.core.defaults import LEVEL, RATE, SHOWN
 
 if TYPE_CHECKING:
     from deniable.core.estimate import Estimate, Row
 
-Rate = Annotated[float, typer.Option(help="Share of absent strings among those found, at most, on average.")]
+Rate = Annotated[float, typer.Option(help="The largest share of absent strings among those found, on average.")]
 
 
 def decode(
     sources: Collected,
     candidates: Annotated[
         str,
-        typer.Option(metavar="FILE", help="Strings to look for: one a line, or a column of a .csv or .parquet file."),
+        typer.Option(metavar="FILE", help="Strings to look for: one per line, or a column of a .csv or .parquet file."),
     ],
     spec: FoundSpec = None,
     column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column with the candidates, if there are several.")
+        str | None, typer.Option(metavar="NAME", help="The column of candidates, if there are several columns.")
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="projected, selected, ... (spec show lists them); by their number by default.")
+        str | None,
+        typer.Option(
+            help="projected, selected, ... (spec show lists them); the default depends on the number of candidates."
+        ),
     ] = None,
-    complete: Annotated[bool, typer.Option("--complete", help="There are no strings but the candidates.")] = False,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Assume that every string is a candidate: sharper.")
+    ] = False,
     rate: Rate = RATE,
     target: Target = "users",
     level: Level = LEVEL,
@@ -49,9 +56,9 @@ def decode(
     output: TableFile = None,
     plot: PictureFile = None,
 ) -> None:
-    """Find which candidate strings are present, and how frequent they are.
+    """Find which candidate strings are present, and how frequent.
 
-    For specs made with --open. Also says how many users have strings that are
+    For specs made with --open. Also shows how many users have strings that are
     not among the candidates.
 
     \b
@@ -60,7 +67,7 @@ def decode(
       deniable decode *.summary --spec spec.json --candidates words.csv --column word
       deniable decode all.summary --spec spec.json --candidates words.txt -o all.csv
     """
-    from deniable.cli.io.estimates import check_names, draw, together, write_table
+    from deniable.cli.io.estimates import draw, write_table
     from deniable.cli.io.reports import summary_of
     from deniable.cli.io.values import read_candidates
     from deniable.cli.terminal import progress
@@ -68,13 +75,13 @@ def decode(
     from deniable.mechanisms.cohorts.base import CohortMechanism
 
     check_inputs([*sources, candidates])
-    check_names(output, plot)
+    check_outputs(output, plot)
     spec = spec_beside(sources) if spec is None else spec
     mechanism = mechanism_of(spec)
     if not isinstance(mechanism, CohortMechanism) or not isinstance(mechanism.domain, Open):
-        raise CommandError(f"{spec}: this domain lists its values: use deniable estimate")
+        raise CommandError(f"{spec}: this spec lists its values. Use deniable estimate.")
     if candidates != STANDARD and candidates in sources:
-        raise CommandError(f"{candidates}: is given both as candidates and as reports")
+        raise CommandError(f"{candidates}: the file is given both as candidates and as reports")
     sought = read_candidates(candidates, column)
     summary = summary_of(sources, mechanism)
     with progress() as bar:
@@ -88,7 +95,7 @@ def decode(
             progress=lambda doing: bar.update(task, description=doing),
         )
     found = _Found(answer, rate, level, complete)
-    with together() as files:
+    with ExitStack() as files:  # they take their names when all have been written
         if output is not None:
             write_table(files, output, found.table(), found.document(None))
         if plot is not None:
@@ -100,7 +107,7 @@ def decode(
 
 
 class _Found:
-    """What was found, for the screen and for files."""
+    """The strings found, for the screen and for files."""
 
     def __init__(self, answer: Estimate, rate: float, level: float, complete: bool) -> None:
         self.answer, self.rate, self.level = answer, rate, level
@@ -114,9 +121,9 @@ class _Found:
     @property
     def promise(self) -> str:
         return (
-            f"Present: tested against frequency 0; of the strings called present, at most {100 * self.rate:g}% are "
-            "absent, on average (Benjamini and Hochberg). Intervals are those of strings named beforehand; of strings "
-            "that are shown because they stand out, estimates are too large more often than too small."
+            f"Present: tested against frequency 0. On average, at most {100 * self.rate:g}% of the strings called "
+            "present are absent (Benjamini and Hochberg). Intervals hold for strings named beforehand; estimates of "
+            "strings that are shown because they stand out are more often too large than too small."
         )
 
     def document(self, top: int | None) -> str:
@@ -134,7 +141,7 @@ class _Found:
         return to_json(made)
 
     def table(self) -> Any:
-        """All candidates, the unlisted ones together at the end, and which of them are present."""
+        """All candidates and whether each is present; the last row is all other strings together."""
         import pyarrow as pa
 
         whole = self.answer.to_arrow(self.level)
@@ -142,8 +149,7 @@ class _Found:
         return whole.append_column("present", pa.array([label in there for label in whole["label"].to_pylist()]))
 
     def show(self, top: int | None) -> None:
-        from deniable.cli.io.estimates import rows_table
-        from deniable.cli.terminal import console
+        from deniable.cli.terminal import console, rows_table
 
         out = console()
         shown = self.present[: top or SHOWN]
@@ -157,7 +163,7 @@ class _Found:
         if self.unlisted is not None:
             row = self.unlisted
             interval = f"{row.low:.4%} to {row.high:.4%}"
-            out.print(f"strings that are no candidates: {row.frequency:.4%} of users ({interval})")
+            out.print(f"strings that are not candidates: {row.frequency:.4%} of users ({interval})")
         out.print(self.promise, style="dim")
         out.print(f"low to high: {100 * self.level:g}% interval; {self.answer.interval_note}", style="dim")
         if self.answer.simulated:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,12 +18,15 @@ from deniable.cli.options import (
     TableFile,
     Target,
     check_inputs,
+    check_outputs,
     mechanism_of,
     spec_beside,
 )
-from deniable.core.estimate import LEVEL, SHOWN
+from deniable.core.defaults import LEVEL, SHOWN
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from deniable.core.estimate import Estimate
 
 
@@ -30,7 +34,8 @@ def estimate(
     sources: Collected,
     spec: FoundSpec = None,
     method: Annotated[
-        str | None, typer.Option(help="mle, unbiased, ... (spec show lists them); the mechanism's best by default.")
+        str | None,
+        typer.Option(help="mle, unbiased, ... (spec show lists them); by default the best for the mechanism."),
     ] = None,
     target: Target = "users",
     level: Level = LEVEL,
@@ -49,28 +54,37 @@ def estimate(
       deniable estimate *.summary --spec spec.json --json
       deniable estimate today.summary --spec spec.json -o all.csv --plot top.png
     """
-    from deniable.cli.io.estimates import check_names, draw, together, write_table
     from deniable.cli.io.reports import summary_of
     from deniable.core.domain.open import Open
 
     check_inputs(sources)
-    check_names(output, plot)
+    check_outputs(output, plot)
     spec = spec_beside(sources) if spec is None else spec
     mechanism = mechanism_of(spec)
     if isinstance(mechanism.domain, Open):
-        raise CommandError(f"{spec}: an open domain lists no values: use deniable decode --candidates FILE")
+        raise CommandError(f"{spec}: this spec is for open strings. Use deniable decode --candidates FILE.")
     answer = mechanism.estimate(summary_of(sources, mechanism), method, target=target)
     answer.interval(level)  # refuses a wrong level before anything is written
-    with together() as files:
+    if output is not None or plot is not None:
+        _write(answer, level, simultaneous, top, output, plot)
+    if as_json:
+        typer.echo(_document(answer, level, simultaneous, top))
+    else:
+        _print(answer, level, simultaneous, top)
+
+
+def _write(
+    answer: Estimate, level: float, simultaneous: bool, top: int | None, output: Path | None, plot: Path | None
+) -> None:
+    """Write the table and draw the picture; both take their names when both are complete."""
+    from deniable.cli.io.estimates import draw, write_table
+
+    with ExitStack() as files:
         if output is not None:
             table = answer.to_arrow(level, simultaneous=simultaneous)
             write_table(files, output, table, _document(answer, level, simultaneous, None))
         if plot is not None:
             draw(files, plot, answer, level, top, simultaneous=simultaneous)
-    if as_json:
-        typer.echo(_document(answer, level, simultaneous, top))
-    else:
-        _print(answer, level, simultaneous, top)
 
 
 def _document(answer: Estimate, level: float, simultaneous: bool, top: int | None) -> str:
@@ -87,8 +101,7 @@ def _document(answer: Estimate, level: float, simultaneous: bool, top: int | Non
 
 
 def _print(answer: Estimate, level: float, simultaneous: bool, top: int | None) -> None:
-    from deniable.cli.io.estimates import rows_table
-    from deniable.cli.terminal import console
+    from deniable.cli.terminal import console, rows_table
 
     rows = answer.top(top or SHOWN, level, simultaneous=simultaneous)
     out = console()

@@ -1,7 +1,8 @@
-"""The commands that find frequent strings without a list of candidates."""
+"""`deniable heavy-hitters`: frequent strings without a list of candidates."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,27 +11,43 @@ import typer
 from deniable.cli.commands.decode import Rate
 from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.io.hitters import collected, print_findings, protocol_of
-from deniable.cli.options import Collected, Json, Level, PictureFile, SpecFile, TableFile, Target, check_inputs
-from deniable.core.estimate import LEVEL, RATE
+from deniable.cli.options import (
+    Collected,
+    Json,
+    Level,
+    PictureFile,
+    Settings,
+    SpecFile,
+    TableFile,
+    Target,
+    check_inputs,
+    check_outputs,
+    mechanism_names,
+    settings,
+)
+from deniable.cli.running import new_app
+from deniable.core.defaults import LEVEL, RATE
 
-app = typer.Typer(help="Find frequent strings without a list of candidates.")
+app = new_app(help="Find frequent strings without a list of candidates.")
 
 
 @app.command()
 def new(
-    epsilon: Annotated[float, typer.Option(help="The privacy parameter of a user, who answers one question.")],
-    max_bytes: Annotated[int, typer.Option(help="Longer strings take part with their first bytes.")] = 12,
+    epsilon: Annotated[float, typer.Option(help="The privacy parameter, which each user spends on one question.")],
+    max_bytes: Annotated[int, typer.Option(help="Longer strings are cut to this length.")] = 12,
     alphabet: Annotated[
-        str | None, typer.Option(help="The characters to look for; by default all. The fewer, the smaller the errors.")
+        str | None,
+        typer.Option(help="The characters to look for, by default all; fewer characters give smaller errors."),
     ] = None,
     lengths: Annotated[
         str | None,
-        typer.Option(metavar="A,B,C", help="How many bytes each group tells; by default as few groups as fit."),
+        typer.Option(metavar="A,B,C", help="How many bytes each group reports; by default as few groups as possible."),
     ] = None,
-    mechanism: Annotated[str, typer.Option("--mechanism", "-m", help="One for open strings.")] = "orr",
-    key: Annotated[str, typer.Option(help="A word that sets these hashes apart.")] = "",
-    cohorts: Annotated[int | None, typer.Option(help="Hash functions of a level; 512.")] = None,
-    buckets: Annotated[int | None, typer.Option(help="Of a hash function; the best by default.")] = None,
+    mechanism: Annotated[
+        str, typer.Option("--mechanism", "-m", autocompletion=mechanism_names, help="A mechanism for open strings.")
+    ] = "orr",
+    key: Annotated[str, typer.Option(help="A word that makes these hashes differ from those of other specs.")] = "",
+    parameters: Settings = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the spec goes; - is standard output.")
     ] = Path(STANDARD),
@@ -43,15 +60,20 @@ def new(
       deniable heavy-hitters new --epsilon 2 --alphabet abcdefghijklmnopqrstuvwxyz -o hh.json
     """
     from deniable.cli.io.files import writing
-    from deniable.heavy_hitters import HeavyHitters
+    from deniable.heavy_hitters.protocol import HeavyHitters
 
     try:
         chosen = None if lengths is None else [int(text) for text in lengths.split(",")]
     except ValueError:
         raise CommandError(f"--lengths must be whole numbers separated by commas, got {lengths!r}") from None
-    sizes = {name: size for name, size in (("cohorts", cohorts), ("buckets", buckets)) if size is not None}
     made = HeavyHitters.new(
-        epsilon=epsilon, max_bytes=max_bytes, alphabet=alphabet, lengths=chosen, mechanism=mechanism, key=key, **sizes
+        epsilon=epsilon,
+        max_bytes=max_bytes,
+        alphabet=alphabet,
+        lengths=chosen,
+        mechanism=mechanism,
+        key=key,
+        **settings(parameters, mechanism),
     )
     with writing(output) as file:
         file.write(f"{made.to_json()}\n".encode())
@@ -77,10 +99,10 @@ def show(
         "fingerprint": protocol.fingerprint,
         "mechanism": f"{first.name}, {first.cohorts} cohorts of {first.buckets} buckets",
         "groups": f"{len(protocol.levels)}; each user is in one, drawn uniformly, and spends the whole epsilon there",
-        "a group tells": f"the first {', '.join(map(str, protocol.lengths))} bytes",
+        "a group reports": f"the first {', '.join(map(str, protocol.lengths))} bytes",
         "alphabet": "all characters" if protocol.alphabet is None else protocol.alphabet,
         "guarantee": str(protocol.guarantee()),
-        "a report": f"{first.report_bits} bits, and which group it is of",
+        "a report": f"{first.report_bits} bits, and the number of its group",
     }
     if as_json:
         typer.echo(to_json(facts))
@@ -98,16 +120,16 @@ def show(
 def privatize(
     source: Annotated[
         str,
-        typer.Argument(metavar="INPUT", help="Strings: a CSV or Parquet file, or - for standard input, one a line."),
+        typer.Argument(metavar="INPUT", help="Strings: a CSV or Parquet file, or - for standard input, one per line."),
     ],
     spec: SpecFile,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where the reports go: .parquet.")],
     column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column with the values; not needed if there is only one.")
+        str | None, typer.Option(metavar="NAME", help="The column of strings, if there are several columns.")
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Repeat the same reports. For simulation only: a seed protects nobody."),
+        typer.Option(min=0, help="Make reports that can be repeated. For simulation only: a seed protects nobody."),
     ] = None,
 ) -> None:
     """Turn strings into reports, one per person.
@@ -170,26 +192,30 @@ def find(
     rate: Rate = RATE,
     target: Target = "users",
     level: Level = LEVEL,
-    budget: Annotated[int | None, typer.Option(help="Candidates of a level, a matter of time; two million.")] = None,
-    alphabet: Annotated[str | None, typer.Option(help="The characters to look for; by default the spec's.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Candidates per level, which bounds the run time; two million by default.")
+    ] = None,
+    alphabet: Annotated[
+        str | None, typer.Option(help="The characters to look for; by default those of the spec.")
+    ] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Print only the most frequent strings.")] = None,
     as_json: Json = False,
     output: TableFile = None,
     plot: PictureFile = None,
 ) -> None:
-    """Find the frequent strings, with intervals, and say what may have been missed.
+    """Find the frequent strings, with intervals, and what may have been missed.
 
     \b
     Examples:
       deniable heavy-hitters find reports.parquet --spec hh.json --top 20
       deniable heavy-hitters find *.summary --spec hh.json --json -o found.csv
     """
-    from deniable.cli.io.estimates import check_names, draw, to_json, together, write_table
+    from deniable.cli.io.estimates import draw, to_json, write_table
     from deniable.cli.terminal import progress
     from deniable.core.validate import strictly_between
 
     check_inputs(sources)
-    check_names(output, plot)
+    check_outputs(output, plot)
     strictly_between(0, 1, level=level)
     protocol = protocol_of(spec)
     summary = collected(sources, protocol)
@@ -204,7 +230,7 @@ def find(
             progress=lambda doing, share: bar.update(task, description=doing, completed=share),
             **sizes,
         )
-    with together() as files:
+    with ExitStack() as files:  # they take their names when all have been written
         if output is not None:
             write_table(files, output, found.to_arrow(level), to_json(found.to_dict(level)))
         if plot is not None:

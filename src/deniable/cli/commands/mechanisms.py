@@ -1,10 +1,10 @@
-"""`deniable mechanisms`: what a spec can name."""
+"""`deniable mechanisms`: the mechanisms that a spec can name."""
 
 from __future__ import annotations
 
 
 def mechanisms() -> None:
-    """List the mechanisms a spec can name.
+    """List the mechanisms that a spec can name.
 
     \b
     Example:

@@ -13,25 +13,25 @@ from deniable.cli.options import SpecFile, mechanism_of
 def privatize(
     source: Annotated[
         str,
-        typer.Argument(metavar="INPUT", help="Values: a CSV or Parquet file, or - for standard input, one a line."),
+        typer.Argument(metavar="INPUT", help="Values: a CSV or Parquet file, or - for standard input, one per line."),
     ],
     spec: SpecFile,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the reports go: .parquet, .csv, or - for CSV.")
     ],
     column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column with the values; not needed if there is only one.")
+        str | None, typer.Option(metavar="NAME", help="The column of values, if there are several columns.")
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Repeat the same reports. For simulation only: a seed protects nobody."),
+        typer.Option(min=0, help="Make reports that can be repeated. For simulation only: a seed protects nobody."),
     ] = None,
 ) -> None:
     """Turn values into reports, one per person.
 
-    Memory does not grow with the file. Empty cells and empty lines are missing values. Rows in error messages are
-    counted from 1, without the header. A CSV of reports has one column, whose
-    name carries the spec's fingerprint.
+    Memory use does not grow with the file. Empty cells and empty lines are missing
+    values. Error messages count rows from 1, without the header. A CSV of reports
+    has one column, whose name carries the fingerprint of the spec.
 
     \b
     Examples:
@@ -51,7 +51,7 @@ def privatize(
     next_keystream = keystreams(seed)
     if seed is not None:
         note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
-    example = Reports(mechanism.empty_payloads(0), mechanism.fingerprint, seed is not None)
+    example = Reports(mechanism.layout.empty(0), mechanism.fingerprint, seed is not None)
     with reading(source) as file, writing_reports(output, example) as write:
         for indices in index_batches(file, source, column, mechanism.domain):
             payloads = mechanism.payloads(indices, next_keystream(len(indices)))

@@ -1,4 +1,4 @@
-"""The command that publishes counts: exact noise once, and a file that says what noise is in it."""
+"""`deniable release`: counts with exact noise, in a file that records its noise parameters."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 def release(
     source: Annotated[
         str,
-        typer.Argument(metavar="COUNTS", help="True counts: a CSV or Parquet table, or one number a line; - is input."),
+        typer.Argument(
+            metavar="COUNTS", help="True counts: a CSV or Parquet table, or one number per line; - is standard input."
+        ),
     ],
-    epsilon: Annotated[float, typer.Option(help="The privacy parameter: what the release costs, whatever is asked.")],
+    epsilon: Annotated[
+        float, typer.Option(help="The privacy parameter: the cost of the release, whatever is asked later.")
+    ],
     output: Annotated[
         Path,
         typer.Option(
@@ -29,24 +33,24 @@ def release(
     sensitivity: Annotated[
         int,
         typer.Option(
-            help="How much one person changes the counts: 1 if in one of them or none, 2 if moved between two."
+            help="How much one person can change the counts: 1 by joining or leaving one, 2 by moving between two."
         ),
     ] = 1,
     column: Columns = None,
     label: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A column to publish as it is; by default the only one beside the counts."),
+        typer.Option(metavar="NAME", help="A column to publish unchanged; by default the only one beside the counts."),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Repeat the same noise. For simulation only: a seed protects nobody."),
+        typer.Option(min=0, help="Make noise that can be repeated. For simulation only: a seed protects nobody."),
     ] = None,
 ) -> None:
     """Publish counts once, with exact discrete Laplace noise.
 
-    The file says its epsilon and sensitivity, so that deniable ask needs nothing
-    else. List all rows there can be, empty ones too: which rows there are is
-    published as it is.
+    The file records its epsilon and sensitivity, so that deniable ask needs nothing
+    else. List all possible rows, including those with a count of 0: the set of rows
+    is published unchanged.
 
     \b
     Examples:
@@ -71,7 +75,7 @@ def release(
 
 
 def _labels(counts: Counts, wanted: list[str] | None, source: str) -> list[str]:
-    """The columns published as they are: those asked for, or the only other one if it holds no numbers."""
+    """The columns to publish unchanged: those asked for, or the only other one if it holds no numbers."""
     from deniable.cli.io.counts import is_numeric
 
     names = counts.others.column_names
@@ -79,20 +83,20 @@ def _labels(counts: Counts, wanted: list[str] | None, source: str) -> list[str]:
         return [name for name in names if len(names) == 1 and not is_numeric(counts.others.column(name))]
     for name in wanted:
         if names.count(name) != 1:
-            raise CommandError(f"{source}: there is no column {name!r} beside the counts to be a label")
+            raise CommandError(f"{source}: there is no column {name!r} beside the counts to use as a label")
     return list(dict.fromkeys(wanted))
 
 
 def _report(published: Published, left_out: list[str], output: Path) -> None:
-    """What was published and what it costs, on the screen; apart from the file if that is standard output."""
+    """Print what was published and what it costs, on standard error if the file is standard output."""
     release, aside = published.release, str(output) == STANDARD
     lines = [str(release), f"guarantee: {release.guarantee()}"]
     if published.labels.num_columns:
-        lines.append(f"published as they are: {', '.join(published.labels.column_names)}")
+        lines.append(f"published unchanged: {', '.join(published.labels.column_names)}")
     if left_out:
-        lines.append(f"left out: {', '.join(left_out)} (--label publishes a column as it is)")
+        lines.append(f"left out: {', '.join(left_out)} (--label publishes a column unchanged)")
     lines.append(
-        f"Another release of these counts costs epsilon {release.epsilon:g} again, {2 * release.epsilon:g} together: "
+        f"Another release of these counts costs epsilon {release.epsilon:g} again, {2 * release.epsilon:g} in total: "
         "release once, and ask as often as you like."
     )
     for line in lines:

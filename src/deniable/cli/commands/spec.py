@@ -1,4 +1,4 @@
-"""The commands about specs: make one, show what it promises, check it."""
+"""`deniable spec`: make a spec, show what it promises, check it."""
 
 from __future__ import annotations
 
@@ -11,37 +11,45 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.errors import STANDARD, CommandError, about
-from deniable.cli.options import Json, mechanism_of
+from deniable.cli.options import Json, Settings, mechanism_names, mechanism_of, settings
+from deniable.cli.running import new_app
 
 if TYPE_CHECKING:
     from deniable.core.domain import Domain
 
-app = typer.Typer(help="Make, show and check specs, which client and server share.")
+app = new_app(help="Make, show and check specs, which client and server share.")
 
 
 @app.command()
 def new(
-    epsilon: Annotated[float, typer.Option(help="The privacy parameter: how much a report may say, at most.")],
+    epsilon: Annotated[float, typer.Option(help="The privacy parameter: a bound on what a report reveals.")],
     mechanism: Annotated[
         str | None,
-        typer.Option("--mechanism", "-m", help="See deniable mechanisms; grr by default, orr for open strings."),
+        typer.Option(
+            "--mechanism",
+            "-m",
+            autocompletion=mechanism_names,
+            help="See deniable mechanisms; grr by default, orr for open strings.",
+        ),
     ] = None,
     labels: Annotated[str | None, typer.Option(metavar="A,B,C", help="The labels, separated by commas.")] = None,
-    labels_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with one label a line.")] = None,
+    labels_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with one label per line.")] = None,
     k: Annotated[int | None, typer.Option(help="The values are the whole numbers 0 to k-1.")] = None,
-    low: Annotated[int | None, typer.Option(help="The values are whole numbers from here ...")] = None,
-    high: Annotated[int | None, typer.Option(help="... to here, both included.")] = None,
+    low: Annotated[int | None, typer.Option(help="The values are whole numbers from this one ...")] = None,
+    high: Annotated[int | None, typer.Option(help="... to this one, both included.")] = None,
     open_strings: Annotated[
         bool, typer.Option("--open", help="The values are any strings; see deniable decode.")
     ] = False,
-    max_bytes: Annotated[int | None, typer.Option(help="With --open: the longest string allowed, 256.")] = None,
-    key: Annotated[str | None, typer.Option(help="With --open: a word that sets these hashes apart.")] = None,
-    candidates_expected: Annotated[
-        int | None, typer.Option(help="With --open: how many candidates reports will be decoded with; 1024.")
+    max_bytes: Annotated[
+        int | None, typer.Option(help="With --open: the longest string allowed; 256 by default.")
     ] = None,
-    cohorts: Annotated[int | None, typer.Option(help="Of mechanisms with cohorts; the best by default.")] = None,
-    buckets: Annotated[int | None, typer.Option(help="Of mechanisms with cohorts; the best by default.")] = None,
-    hashes: Annotated[int | None, typer.Option(help="Of mechanisms with several hashes a cohort.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="With --open: a word that makes the hashes differ from those of other specs.")
+    ] = None,
+    candidates_expected: Annotated[
+        int | None, typer.Option(help="With --open: how many candidates you will look for; 1024 by default.")
+    ] = None,
+    parameters: Settings = None,
     other: Annotated[bool, typer.Option("--other", help="Add a category for all values outside the domain.")] = False,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Add a category for missing values.")] = False,
     output: Annotated[
@@ -55,6 +63,7 @@ def new(
       deniable spec new --labels yes,no --no-answer --epsilon 1 -o spec.json
       deniable spec new --labels-file towns.txt --other --epsilon 2 -o spec.json
       deniable spec new --low 0 --high 120 --epsilon 4 -o ages.json
+      deniable spec new --k 100 --mechanism ss --set w=5 --epsilon 1 -o spec.json
       deniable spec new --open --candidates-expected 5000 --epsilon 2 -o words.json
     """
     from deniable.cli.io.files import writing
@@ -71,10 +80,12 @@ def new(
     }
     chosen = [name for name, value in given.items() if value is not None]
     if len(chosen) != 1:
-        raise CommandError(f"the domain must be given once, by {', '.join(given)}; got {', '.join(chosen) or 'none'}")
+        raise CommandError(
+            f"the domain must be given once, got {', '.join(chosen) or 'none'}. Use one of {', '.join(given)}."
+        )
     for_open = {"--max-bytes": max_bytes, "--key": key, "--candidates-expected": candidates_expected}
     if not open_strings and (stray := [name for name, value in for_open.items() if value is not None]):
-        raise CommandError(f"{', '.join(stray)}: only with --open")
+        raise CommandError(f"{', '.join(stray)} can only be used with --open")
     extras = {"other": other, "no_answer": no_answer}
     if open_strings:
         domain: Domain = Domain.open(**_given({"max_bytes": max_bytes, "key": key} | extras))
@@ -87,9 +98,9 @@ def new(
         raise CommandError("--low and --high must be given together")
     else:
         domain = Domain.integers(low, high, **extras)
-    sizes = {"cohorts": cohorts, "buckets": buckets, "hashes": hashes, "candidates": candidates_expected}
     name = mechanism or ("orr" if open_strings else "grr")
-    spec = make(name, domain=domain, epsilon=epsilon, **_given(sizes)).spec
+    expected = [] if candidates_expected is None else [f"candidates={candidates_expected}"]
+    spec = make(name, domain=domain, epsilon=epsilon, **settings([*(parameters or []), *expected], name)).spec
     with writing(output) as file:
         file.write(f"{spec.to_json()}\n".encode())
 
@@ -101,7 +112,7 @@ def show(
 ) -> None:
     """Show what a spec promises and what it costs.
 
-    Everything is computed from the integers that run.
+    Everything is computed from the integers that the mechanism runs with.
 
     \b
     Examples:
@@ -121,14 +132,14 @@ def show(
 def check(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="A spec, then more specs, files of reports, summaries."),
+        typer.Argument(metavar="FILE", help="A spec, then more specs, files of reports, and summaries."),
     ],
 ) -> None:
     """Check a spec, and that files belong to it.
 
-    Derives the spec's thresholds again, and prints the fingerprint of each file.
-    Files after the first may be specs too; reports and summaries must belong to
-    a spec given before them.
+    Derives the thresholds of the spec again, and prints the fingerprint of each
+    file. More specs may follow the first; reports and summaries must belong to a
+    spec given before them.
 
     \b
     Examples:
@@ -146,26 +157,26 @@ def check(
             continue
         found = fingerprint_of(name)
         if found not in known:
-            raise CommandError(f"{name}: belongs to another spec: fingerprint {found[:12]}...")
+            raise CommandError(f"{name}: the file belongs to another spec: fingerprint {found[:12]}...")
         lines.append(f"{found}  {name}")
     typer.echo("\n".join(lines))
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given."""
+    """Keep the options that were given."""
     return {name: value for name, value in options.items() if value is not None}
 
 
 def _split(labels: str | None) -> list[str]:
-    """Labels as one line of CSV, so that quotes can hold a comma."""
+    """Read labels as one line of CSV, so that a quoted label may contain a comma."""
     try:
         found = next(csv.reader([labels or ""], skipinitialspace=True, strict=True), [""])
     except csv.Error:
         raise CommandError(
-            "--labels has a quotation mark out of place: a label in quotes begins and ends with one"
+            "--labels has a quotation mark out of place. Put one at each end of a quoted label."
         ) from None
     if "" in found:
-        raise CommandError("--labels has an empty label")
+        raise CommandError("--labels has an empty label. Remove the extra comma.")
     return found
 
 
@@ -174,7 +185,7 @@ def _read_labels(path: Path) -> list[str]:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
         lines = text.removesuffix("\n").split("\n")
         if "" in lines:
-            raise CommandError(f"line {lines.index('') + 1} is empty; each line is one label")
+            raise CommandError(f"line {lines.index('') + 1} is empty. Give one label per line.")
     return lines
 
 

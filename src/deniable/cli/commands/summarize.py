@@ -19,8 +19,8 @@ def summarize(
 ) -> None:
     """Count reports into one summary, and add summaries to it.
 
-    A summary is all a server has to keep. Parts may be summarised apart, on any
-    machine and in any order: added together they give the same bytes.
+    A summary is all that a server has to keep. Parts may be summarised separately,
+    on any machine and in any order: their sum is the same, byte for byte.
 
     \b
     Examples:

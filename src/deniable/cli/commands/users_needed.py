@@ -7,24 +7,24 @@ from typing import Annotated
 import typer
 
 from deniable.cli.options import Level, Simultaneous, SpecFile, Target, mechanism_of
-from deniable.core.estimate import LEVEL
+from deniable.core.defaults import LEVEL
 
 
 def users_needed(
     spec: SpecFile,
-    margin: Annotated[float | None, typer.Option(help="Half the width the interval may have, such as 0.01.")] = None,
-    detect: Annotated[float | None, typer.Option(help="The frequency to be told from zero, such as 0.001.")] = None,
+    margin: Annotated[float | None, typer.Option(help="Half the width of the interval, such as 0.01.")] = None,
+    detect: Annotated[float | None, typer.Option(help="The frequency to distinguish from zero, such as 0.001.")] = None,
     frequency: Annotated[
-        float | None, typer.Option(help="With --margin: the frequency of the value; the worst by default.")
+        float | None, typer.Option(help="With --margin: the frequency of the value; by default the worst case.")
     ] = None,
     level: Level = LEVEL,
-    power: Annotated[float, typer.Option(help="With --detect: how often it is to succeed.")] = 0.8,
+    power: Annotated[float, typer.Option(help="With --detect: the probability of success.")] = 0.8,
     target: Target = "users",
     simultaneous: Simultaneous = False,
 ) -> None:
     """Print how many users a question needs.
 
-    Give the margin of error you can bear, or the rare frequency to detect.
+    Give the margin of error that you can accept, or the rare frequency to detect.
 
     \b
     Examples:

@@ -1,1 +1,1 @@
-"""Files in and out: values, reports, summaries, releases, answers."""
+"""Input and output: values, reports, summaries, releases and answers."""

@@ -1,4 +1,4 @@
-"""How an answer about noisy counts leaves the program: lines on the screen, or one JSON document."""
+"""Answers about noisy counts, as lines on the screen or as one JSON document."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from deniable.core.errors import InvalidArgument
 from deniable.counts.answer import Answer
 
 _SHOWN = 20
-_QUICK = 200  # counts, up to which the errors of other methods take seconds at most for every question
+_QUICK = 200  # up to this number of counts, the errors of other methods take seconds for every question
 
 
 def show_questions() -> None:
-    """All questions with one line each, and their parameters."""
+    """Print all questions, one line each, with their parameters."""
     from rich.markup import escape
 
+    from deniable.cli.questions import option_name
     from deniable.cli.terminal import console, table
-    from deniable.counts.ask import QUESTIONS
+    from deniable.counts.catalogue import QUESTIONS
 
-    listed = table("", "question", "what it asks for", "parameters (* needed)", "many parties", left=4)
+    listed = table("", "question", "what it asks for", "parameters (* required)", "many parties", left=4)
     for each in QUESTIONS:
-        needed = (f"--{p.name.replace('_', '-')}{'*' if p.required else ''}" for p in each.parameters)
+        needed = (f"{option_name(p.name)}{'*' if p.required else ''}" for p in each.parameters)
         listed.add_row(each.name, escape(each.help), " ".join(needed), each.parties)
     console().print(listed)
 
 
 class Found:
-    """An answer with the releases it is about, the level of its interval, and what was warned of."""
+    """An answer with its releases, the level of its interval, and the warnings raised."""
 
     def __init__(
         self, answer: Answer, published: list[Published], level: float, warned: list[str], of_single_counts: bool
@@ -45,7 +46,7 @@ class Found:
         if self.answer.moments_rule is None:
             return "unbiased: there is no other method for this question"
         if self.answer.n > _QUICK and not of_single_counts:
-            return "unbiased, unless it is to be compared with biased methods, which takes a while: --best auto"
+            return "unbiased; --best auto compares it with biased methods, which takes a while"
         try:
             return self.answer.recommendation
         except InvalidArgument as error:  # such as counts beyond 2^53
@@ -69,7 +70,7 @@ class Found:
         return to_json({**self.answer.to_dict(self.level), **({"rows": names} if names else {}), **more})
 
     def show(self) -> None:
-        """The answer on the screen; warnings apart from it."""
+        """Print the answer, and the warnings on standard error."""
         from deniable.cli.terminal import console, note
 
         out, answer = console(), self.answer
@@ -81,9 +82,7 @@ class Found:
             if text.removeprefix("useless: ") not in shown_elsewhere and text != self.recommendation:
                 out.print(f"note: {text}", markup=False)
         if np.any(np.equal(answer.std_error, 0)):
-            out.print(
-                "note: a standard error estimated as 0 says that no noisy count is near enough to change the answer"
-            )
+            out.print("note: a standard error of 0 is itself an estimate: the true one may be larger")
         if answer.simulated:
             out.print("This release is simulated: it was made with a seed.", style="yellow")
         for text in self.warned:
@@ -99,7 +98,7 @@ class Found:
             "value": _number(answer.value),
             "standard error": _number(answer.std_error),
             f"{100 * self.level:g}% interval": f"{_number(low)} to {_number(high)}",
-            "naive": f"{_number(answer.naive)} (of the noisy counts themselves)",
+            "naive": f"{_number(answer.naive)} (computed from the noisy counts directly)",
             "arithmetic": f"off by at most {answer.width:.2g}",
             "best": self.recommendation,
             "release": self._releases(),
@@ -127,14 +126,14 @@ class Found:
         left = len(columns[0]) - _SHOWN
         more = [f"... and {left:,} more (--json)"] if left > 0 else []
         lines = [
-            f"low to high: {100 * self.level:g}% interval of each; arithmetic off by at most {answer.width:.2g}",
+            f"low to high: {100 * self.level:g}% interval per row; arithmetic off by at most {answer.width:.2g}",
             f"best: {escape(self.recommendation)}",
             f"release: {self._releases()}",
         ]
         return Group(listed, *more, *lines)
 
     def _names(self) -> list[str]:
-        """The labels of rows, if there is one answer for each."""
+        """The labels of the rows, if there is one answer per row."""
         labels = self.published[0].labels
         rows = len(self.published[0].columns) > 1 and np.shape(self.answer.value) == (labels.num_rows,)
         return [str(cell) for cell in labels.column(0).to_pylist()] if rows and labels.num_columns == 1 else []

@@ -1,7 +1,7 @@
-"""Counts in files, true ones and noisy ones: CSV, Parquet, one number a line; and releases, which say their noise.
+"""Counts in files, true or noisy: CSV, Parquet, or one number per line; and releases, which record their noise.
 
 A release is written as JSON (layout of Release.to_json), as Parquet (metadata of Release.to_arrow and `columns`), or as
-CSV with counts in columns called `<name>@epsilon=<e> sensitivity=<s>`, with ` simulated` at the end if they are that.
+CSV with counts in columns called `<name>@epsilon=<e> sensitivity=<s>`, and ` simulated` at the end of a simulated one.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from deniable.counts.release import Release, as_release
 from deniable.counts.whole import whole_counts
 
 _TAG = re.compile(r"(?P<name>.*)@epsilon=(?P<epsilon>\S+) sensitivity=(?P<sensitivity>\d+)(?P<simulated> simulated)?")
-_SMALL = "^-?[0-9]{1,18}$"  # what surely fits 64 bits
-_WHOLE = re.compile(r"(-?[0-9]+)(?:\.0*)?")  # "3.0": pandas writes whole numbers with gaps so
+_SMALL = "^-?[0-9]{1,18}$"  # numbers that certainly fit 64 bits
+_WHOLE = re.compile(r"(-?[0-9]+)(?:\.0*)?")  # pandas writes 3 as "3.0" in a column with gaps
 _BARE = "count"  # the column of a file of bare numbers
 _SAYS = b"deniable.release"
 
 
 class Counts(NamedTuple):
-    """Counts of a file: a vector, or a matrix if they are in several columns; the other columns beside them."""
+    """Counts of a file, a vector or (from several columns) a matrix, and the other columns beside them."""
 
     values: Numbers
     columns: tuple[str, ...]
@@ -40,7 +40,7 @@ class Counts(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A release with the names of its columns, and the labels published with it, an Arrow table."""
+    """A release, the names of its columns, and the labels published with it (an Arrow table)."""
 
     release: Release
     columns: tuple[str, ...]
@@ -48,25 +48,25 @@ class Published(NamedTuple):
 
 
 def read_counts(name: str, columns: Sequence[str]) -> Counts:
-    """The true counts of a file; a release is refused."""
+    """Read true counts from a file, and refuse a release."""
     with reading(name) as file, about(name):
         if _is_json(file):
-            raise CommandError("counts are read from CSV, Parquet, or one number a line, not from JSON")
+            raise CommandError("counts cannot be read from JSON. Give CSV, Parquet, or text with one number per line.")
         table = _table(file, name)
         if _tags(table) or _SAYS in (table.schema.metadata or {}):
-            raise CommandError("this is a release already: its counts are noisy")
+            raise CommandError("this file is a release already: its counts are noisy")
         return _counts(table, columns)
 
 
 def read_release(name: str, columns: Sequence[str], epsilon: float | None, sensitivity: int | None) -> Published:
-    """A release, or noisy counts from elsewhere with the epsilon and sensitivity given."""
+    """Read a release, or noisy counts from elsewhere with the given epsilon and sensitivity."""
     with reading(name) as file, about(name):
         published = _said(file, name, columns)
         if isinstance(published, Counts):
             if epsilon is None:
                 raise CommandError(
-                    "the file does not say what noise is in its counts: give --epsilon; "
-                    "of true counts, make a release first (deniable release)"
+                    "the file does not record the noise in its counts. Give --epsilon; "
+                    "if the counts are true ones, publish them first with deniable release."
                 )
             made = as_release(published.values, epsilon, sensitivity)
             return Published(made, published.columns, published.others)
@@ -76,13 +76,13 @@ def read_release(name: str, columns: Sequence[str], epsilon: float | None, sensi
 
 
 def header_of(name: str, release: Release) -> str:
-    """What a column of a release is called in CSV."""
+    """The name of a column of a release in CSV."""
     mark = " simulated" if release.simulated else ""
     return f"{name}@epsilon={release.epsilon!r} sensitivity={release.sensitivity}{mark}"
 
 
 def _said(file: io.BufferedReader, name: str, columns: Sequence[str]) -> Published | Counts:
-    """The release a file says it is, or the counts in it if it says nothing."""
+    """The release that a file records, or its counts if it records no noise."""
     if _is_json(file):
         text = file.read()
         release, found = Release.from_json(text), json.loads(text)
@@ -97,7 +97,7 @@ def _said(file: io.BufferedReader, name: str, columns: Sequence[str]) -> Publish
         return _counts(table, columns)
     said = {(tag["epsilon"], tag["sensitivity"], tag["simulated"]) for tag in tags}
     if len(said) > 1:
-        raise CommandError("the columns of a release must have one epsilon and sensitivity")
+        raise CommandError("all columns of a release must have the same epsilon and sensitivity")
     epsilon, sensitivity, simulated = said.pop()
     try:
         noise = DiscreteLaplace(float(epsilon), int(sensitivity))
@@ -111,7 +111,7 @@ def _said(file: io.BufferedReader, name: str, columns: Sequence[str]) -> Publish
 
 
 def _names(found: Any, release: Release) -> list[str]:
-    """The names of the columns of a release: as many as it has, numbers if it does not say them."""
+    """The names of the columns of a release; numbers if it does not record names."""
     width = release.shape[1] if release.values.ndim == 2 else 1
     if found is None:
         return [_BARE] if width == 1 else [str(place) for place in range(width)]
@@ -121,7 +121,7 @@ def _names(found: Any, release: Release) -> list[str]:
 
 
 def _some(release: Release, names: list[str], labels: Any, wanted: Sequence[str]) -> Published:
-    """The columns asked for: part of a release is a release."""
+    """Select the columns asked for: part of a release is a release."""
     if not wanted:
         return Published(release, tuple(names), labels)
     _check_names(names, wanted)
@@ -135,10 +135,10 @@ def _is_json(file: io.BufferedReader) -> bool:
 
 
 def _table(file: io.BufferedReader, name: str) -> Any:
-    """All columns: of any type from Parquet, of text otherwise."""
+    """Read all columns: of any type from Parquet, as text otherwise."""
     kind = kind_of(file)
     if kind not in (PARQUET, TEXT):
-        raise CommandError(f"this is a {kind}, not a table of counts")
+        raise CommandError(f"this file is a {kind}, not a table of counts")
     if kind == PARQUET:
         with parquet(file) as source:
             return source.read()
@@ -148,8 +148,8 @@ def _table(file: io.BufferedReader, name: str) -> Any:
         return csv_table(file, header)
     if len(header) > 1 or name.lower().endswith(".csv"):
         raise CommandError(
-            f"the first line, {','.join(header)!r}, is a count where a column name should be; "
-            "give a header, or bare numbers one a line in a .txt file or through -"
+            f"the first line, {','.join(header)!r}, has a count in place of a column name. "
+            "Add a header, or give bare numbers, one per line, in a .txt file or through -."
         )
     rest = csv_table(file, [_BARE])
     return pa.concat_tables([pa.table({_BARE: [header[0]]}), rest])
@@ -160,7 +160,7 @@ def _tags(table: Any) -> list[re.Match[str]]:
 
 
 def _counts(table: Any, columns: Sequence[str]) -> Counts:
-    """The counts in these columns, or in the only one with numbers."""
+    """The counts in these columns, or in the only column of numbers."""
     chosen = list(columns) or _columns_of_numbers(table)
     _check_names(table.column_names, chosen)
     if table.num_rows == 0:
@@ -175,7 +175,9 @@ def _columns_of_numbers(table: Any) -> list[str]:
     names = table.column_names
     found = names if len(names) == 1 else [name for name in names if is_numeric(table.column(name))]
     if len(found) != 1:
-        raise CommandError(f"--column must say which columns hold the counts: {', '.join(map(repr, names))}")
+        raise CommandError(
+            f"exactly one column must hold numbers. Choose columns with --column: {', '.join(map(repr, names))}"
+        )
     return list(found)
 
 
@@ -193,11 +195,11 @@ def _check_names(names: Sequence[str], wanted: Sequence[str]) -> None:
     for name in wanted:
         if list(names).count(name) != 1 or list(wanted).count(name) != 1:
             problem = "there is no column" if name not in names else "there is more than one column"
-            raise CommandError(f"{problem} {name!r} among {', '.join(map(repr, names))}")
+            raise CommandError(f"{problem} {name!r}. The columns are {', '.join(map(repr, names))}.")
 
 
 def _whole(column: Any, name: str) -> Numbers:
-    """The counts of a column; the first cell that is none is named with its row, from 1 and without the header."""
+    """The counts of a column. An error names the first bad cell by its row, from 1 and without the header."""
     if pa.types.is_integer(column.type) and not column.null_count:
         return whole_counts(column.to_numpy())
     if pa.types.is_string(column.type) and not column.null_count:
@@ -215,7 +217,7 @@ def _count(cell: Any, name: str, row: int) -> int:
 
 
 def _labels(found: Any) -> Any:
-    """The labels of a release in JSON; none is an empty table."""
+    """The labels of a release in JSON, as a table."""
     if found is None:
         return pa.table({})
     if not isinstance(found, dict) or not all(isinstance(cells, list) for cells in found.values()):
@@ -225,4 +227,4 @@ def _labels(found: Any) -> Any:
 
 def _check_same(option: str, given: float | None, said: float) -> None:
     if given is not None and given != said:
-        raise CommandError(f"{option} is {given:g}, but the file says {said:g}: leave it out")
+        raise CommandError(f"{option} is {given:g}, but the file records {said:g}. Leave the option out.")

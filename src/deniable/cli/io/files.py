@@ -1,4 +1,4 @@
-"""Files in and out: read once from the front, told apart by their first bytes, written whole or not at all."""
+"""Files: read once from the front, recognised by their first bytes, and written completely or not at all."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def reading(name: str) -> Iterator[io.BufferedReader]:
 
 
 class _Beginning(io.RawIOBase):
-    """A stream whose first read brings enough bytes to tell kinds of file apart; a pipe may hand them out singly."""
+    """A stream whose first read returns enough bytes to recognise a file; a pipe may deliver one at a time."""
 
     def __init__(self, source: io.RawIOBase) -> None:
         self._source = source
-        # of a buffered stream, as much as has come; without waiting for the buffer to be full
+        # from a buffered stream, take what has arrived without waiting for a full buffer
         self._read_some: Callable[[Any], int | None] = getattr(source, "readinto1", source.readinto)
         self._wanted = _MAGIC_SIZE
 
@@ -75,7 +75,7 @@ class _Beginning(io.RawIOBase):
 
 
 def kind_of(file: io.BufferedReader) -> str:
-    """What the first bytes say the file is."""
+    """The kind of a file, recognised by its first bytes."""
     start = file.peek(_MAGIC_SIZE)
     known = {_PARQUET_MAGIC: PARQUET, MAGIC: SUMMARY, HITTERS_MAGIC: HITTERS}
     return next((kind for magic, kind in known.items() if start.startswith(magic)), TEXT)
@@ -83,7 +83,7 @@ def kind_of(file: io.BufferedReader) -> str:
 
 @contextmanager
 def parquet(file: io.BufferedReader) -> Iterator[Any]:
-    """A Parquet file; one that cannot be read backwards (a pipe) is first copied to disk."""
+    """Open a Parquet file; a pipe, which cannot be read backwards, is copied to disk first."""
     if file.seekable():
         yield pa.parquet.ParquetFile(file)
         return
@@ -93,19 +93,19 @@ def parquet(file: io.BufferedReader) -> Iterator[Any]:
 
 
 def csv_header(file: io.BufferedReader) -> list[str]:
-    """The column names in the first line."""
+    """Read the column names in the first line."""
     line = file.readline(_BUFFER).decode("utf-8-sig")
     if not line.strip():
-        raise CommandError("the file is empty: CSV starts with a line of column names")
+        raise CommandError("the file is empty. CSV must start with a line of column names.")
     if "\0" in line:
-        raise CommandError("this is neither CSV nor Parquet nor a summary: it has null bytes")
+        raise CommandError("this file is neither CSV nor Parquet nor a summary: it has null bytes")
     return next(csv.reader([line]))
 
 
 def csv_column(file: io.BufferedReader, header: list[str], name: str, kind: Any, *, blanks: bool) -> Iterator[Any]:
-    """One column of the CSV that follows its header, batch by batch; empty cells are null.
+    """Read one column of CSV after its header, batch by batch; empty cells are null.
 
-    `blanks`: an empty line is an empty cell. In a file of one column there is no other way to write it.
+    With `blanks`, an empty line is an empty cell: a file of one column has no other way to write it.
     """
     if not file.peek(1):
         return
@@ -122,7 +122,7 @@ def csv_column(file: io.BufferedReader, header: list[str], name: str, kind: Any,
 
 
 def csv_table(file: io.BufferedReader, header: list[str]) -> Any:
-    """The CSV that follows its header, as a table of text; empty cells are null."""
+    """Read CSV after its header, as a table of text; empty cells are null."""
     schema = pa.schema([(name, pa.string()) for name in header])
     if not file.peek(1):
         return schema.empty_table()
@@ -143,7 +143,7 @@ def csv_table(file: io.BufferedReader, header: list[str]) -> Any:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """A file that appears under its name only when everything has been written."""
+    """Open a file that appears under its name only when everything has been written."""
     try:
         with _destination(path) as file:
             yield file
@@ -162,7 +162,7 @@ def _destination(path: Path) -> Iterator[BinaryIO]:
     if str(path) == STANDARD:
         yield sys.stdout.buffer
     elif path.exists() and not path.is_file():
-        with open(path, "wb") as file:  # a device or a pipe; for a folder this is the error
+        with open(path, "wb") as file:  # a device or a pipe; a folder raises its error here
             yield file
     else:
         with replacing(path) as partial, open(partial, "wb") as file:
@@ -171,10 +171,10 @@ def _destination(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside this one, with its suffix, that takes its place at the end or is removed."""
+    """A temporary file in the same folder, with the same suffix, renamed at the end or removed."""
     final = Path(os.path.realpath(path))
     if final.is_dir():
-        raise CommandError(f"{path}: is a folder, not a file")
+        raise CommandError(f"{path}: this is a folder, not a file")
     try:
         handle, name = tempfile.mkstemp(suffix=final.suffix, prefix=f".{final.stem}-", dir=final.parent)
     except OSError as error:
@@ -191,7 +191,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _permissions(final: Path) -> int:
-    """Those of the file replaced, or those any new file gets."""
+    """The permissions of the file to replace, or of any new file."""
     if final.exists():
         return stat.S_IMODE(final.stat().st_mode)
     mask = os.umask(0)

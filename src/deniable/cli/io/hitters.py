@@ -1,4 +1,4 @@
-"""The files of heavy hitters: specs, reports and summaries; and what was found, on the screen."""
+"""Heavy hitters: specs, reports and summaries in files, and the strings found on the screen."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.cli.errors import CommandError, about
-from deniable.core.estimate import SHOWN
+from deniable.core.defaults import SHOWN
 
 if TYPE_CHECKING:
-    from deniable.heavy_hitters import Findings, HeavyHitters, HitterSummary
+    from deniable.heavy_hitters.collected import HitterSummary
+    from deniable.heavy_hitters.findings import Findings
+    from deniable.heavy_hitters.protocol import HeavyHitters
 
 
 def protocol_of(path: Path) -> HeavyHitters:
-    """The protocol that a file describes."""
-    from deniable.heavy_hitters import HeavyHitters
+    """Read the protocol that a file describes."""
+    from deniable.heavy_hitters.protocol import HeavyHitters
 
     with about(str(path)):
         return HeavyHitters.from_json(path.read_bytes())
 
 
 def collected(names: list[str], protocol: HeavyHitters) -> HitterSummary:
-    """Everything in these files of reports and summaries, added together."""
+    """Add up files of reports and summaries."""
     from deniable.cli.io.files import BATCH, HITTERS, PARQUET, kind_of, parquet, reading
-    from deniable.heavy_hitters import HitterReports, HitterSummary
+    from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 
     total = protocol.empty_summary()
     for name in names:
@@ -39,14 +41,13 @@ def collected(names: list[str], protocol: HeavyHitters) -> HitterSummary:
                         own = HitterReports.from_arrow(batch.replace_schema_metadata(metadata))
                         total = total + protocol.summarize(own)
             else:
-                raise CommandError("these are neither reports nor a summary of heavy hitters")
+                raise CommandError("this file holds neither reports nor a summary of heavy hitters")
     return total
 
 
 def print_findings(found: Findings, level: float, top: int | None) -> None:
-    """The strings found, and what is promised about them, on the screen."""
-    from deniable.cli.io.estimates import rows_table
-    from deniable.cli.terminal import console
+    """Print the strings found, and what is guaranteed about them."""
+    from deniable.cli.terminal import console, rows_table
     from deniable.heavy_hitters.findings import NOTE
 
     rows = [row if row.whole else row._replace(label=f"{row.label}…") for row in found.top(top or SHOWN, level)]

@@ -1,4 +1,4 @@
-"""The random words of many batches: fresh for each, or one seeded keystream read on and on."""
+"""The random words of many batches: fresh for each, or one seeded keystream continued across batches."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from deniable.randomness.keystream import Keystream, Stream
 
 @dataclass(frozen=True)
 class _Continued(Keystream):
-    """A keystream as the batch sees it that follows `before` reports: as if all were one batch."""
+    """The keystream of a batch that follows `before` reports, as if all reports were one batch."""
 
-    main: Stream = field(kw_only=True)  # shared by all batches, and read forward by each
+    main: Stream = field(kw_only=True)  # shared by all batches, which read it in turn
     before: int = field(kw_only=True)
 
     def stream(self, number: int) -> Stream:
@@ -20,9 +20,9 @@ class _Continued(Keystream):
 
 
 def keystreams(seed: int | None) -> Callable[[int], Keystream]:
-    """A function that gives the keystream of the next batch, when told how many reports it has.
+    """Make a function that returns the keystream of the next batch, given its number of reports.
 
-    With a seed, the batches together repeat what `Mechanism.privatize` makes of all values at once.
+    With a seed, the batches together give the reports that `Mechanism.privatize` makes from all values at once.
     """
     if seed is None:
         return lambda _: Keystream.fresh()

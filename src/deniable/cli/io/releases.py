@@ -1,4 +1,4 @@
-"""Releases into files: CSV, Parquet or JSON, each with the noise said in it."""
+"""Releases in files: CSV, Parquet or JSON; each file records its noise parameters."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _FORMATS = (".csv", ".parquet", ".json")
 
 
 def check_format(path: Path) -> None:
-    """Refuse a name that does not say how a release is to be written."""
+    """Refuse a file name that does not determine the format of a release."""
     if str(path) != STANDARD and path.suffix.lower() not in _FORMATS:
         raise CommandError(f"{path}: a release is written to {', '.join(_FORMATS)} files, or to - as CSV")
 
 
 def write_release(path: Path, published: Published) -> None:
-    """The labels and the noisy counts, under their names only when all is written."""
+    """Write the labels and the noisy counts."""
     kind = path.suffix.lower()
     with writing(path) as file:
         if kind == ".json":
@@ -57,7 +57,7 @@ def _text(cell: Any) -> str:
 
 
 def _table(published: Published) -> Any:
-    """Labels, then counts: whole numbers, or text if one of them is beyond 64 bits."""
+    """A table of labels, then counts: whole numbers, or text if any count exceeds 64 bits."""
     values, labels = published.release.values, published.labels
     columns = [values] if len(published.columns) == 1 else list(np.ascontiguousarray(values.T))
     counts = [pa.array([str(count) for count in column] if values.dtype == object else column) for column in columns]

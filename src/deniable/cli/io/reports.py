@@ -1,4 +1,4 @@
-"""Reports in files: Parquet in the layout of Reports.to_arrow, or CSV whose one header names the fingerprint.
+"""Reports in files: Parquet in the layout of Reports.to_arrow, or CSV with the fingerprint in its header.
 
 The CSV column is called `report@<fingerprint>`, or `simulated_report@<fingerprint>`, because a header is
 the one thing about a column that every CSV tool keeps.
@@ -30,14 +30,14 @@ _FORMATS = (".parquet", ".csv")
 
 
 def check_format(path: Path) -> None:
-    """Refuse a name that does not say how reports are to be written."""
+    """Refuse a file name that does not determine the format of reports."""
     if str(path) != STANDARD and path.suffix.lower() not in _FORMATS:
         raise CommandError(f"{path}: reports are written to {' or '.join(_FORMATS)} files, or to - as CSV")
 
 
 @contextmanager
 def writing_reports(path: Path, example: Reports) -> Iterator[Callable[[Reports], None]]:
-    """A function that writes batches of reports like the example, which itself is not written."""
+    """Open a file and return a function that writes batches of reports like the example (which is not written)."""
     layout = Reports.to_arrow if path.suffix.lower() == ".parquet" else _to_csv
     with writing(path) as file, _writer(file, path, layout(example[:0]).schema, example) as writer:
         yield lambda reports: writer.write_table(layout(reports))
@@ -52,14 +52,14 @@ def _writer(file: BinaryIO, path: Path, schema: Any, example: Reports) -> Any:
 
 
 def _to_csv(reports: Reports) -> Any:
-    """One cell a report: its number, or its numbers with a space between them."""
+    """A column with one cell per report: its number, or its numbers separated by spaces."""
     if reports.data.ndim == 1:
         return reports.to_arrow()
     return pa.table({COLUMN: pa.array([" ".join(map(str, row)) for row in reports.data.tolist()], pa.string())})
 
 
 def _from_csv(column: Any, width: int) -> Any:
-    """The numbers in the cells of a column, `width` in each."""
+    """Read `width` numbers from each cell of a column."""
     rows = [cell.split(" ") for cell in column.to_pylist()]
     for row in rows:
         if len(row) != width or not all(re.fullmatch("[0-9]{1,20}", text) and int(text) < 2**64 for text in row):
@@ -68,7 +68,7 @@ def _from_csv(column: Any, width: int) -> Any:
 
 
 def summary_of(names: list[str], mechanism: Mechanism) -> Summary:
-    """Everything in these files of reports and summaries, added together."""
+    """Add up files of reports and summaries."""
     total = mechanism.empty_summary()
     for name in names:
         with reading(name) as file, about(name):
@@ -78,7 +78,7 @@ def summary_of(names: list[str], mechanism: Mechanism) -> Summary:
 
 
 def fingerprint_of(name: str) -> str:
-    """The fingerprint a file of reports or a summary carries."""
+    """Read the fingerprint of a file of reports or of a summary."""
     with reading(name) as file, about(name):
         kind = kind_of(file)
         if kind == SUMMARY:
@@ -90,7 +90,7 @@ def fingerprint_of(name: str) -> str:
 
 
 def _parts(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Summary]:
-    """Summaries of a file's batches. The first is of no reports: an empty file is checked and marked too."""
+    """Summarise the batches of a file. The first batch is empty, so that a file without reports is checked too."""
     kind = kind_of(file)
     if kind == SUMMARY:
         summary = Summary.from_bytes(file.read())
@@ -103,7 +103,7 @@ def _parts(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Summary]:
         try:
             yield mechanism.summarize(reports)
         except MalformedReport as error:
-            raise CommandError(f"among rows {row} to {row + len(reports) - 1}: {error}") from None
+            raise CommandError(f"in rows {row} to {row + len(reports) - 1}: {error}") from None
         row += len(reports)
 
 
@@ -117,7 +117,7 @@ def _parquet_batches(file: io.BufferedReader) -> Iterator[Reports]:
 def _csv_batches(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Reports]:
     header = csv_header(file)
     name, fingerprint, simulated = _report_column(header)
-    empty = mechanism.empty_payloads(0)
+    empty = mechanism.layout.empty(0)
     yield Reports(empty, fingerprint, simulated)
     for column in csv_column(file, header, name, pa.uint64() if empty.ndim == 1 else pa.string(), blanks=False):
         if column.null_count:
@@ -127,9 +127,12 @@ def _csv_batches(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Repo
 
 
 def _report_column(header: list[str]) -> tuple[str, str, bool]:
-    """The name of the column with reports, the fingerprint in it, and whether they are simulated."""
+    """The name of the column of reports, its fingerprint, and whether the reports are simulated."""
     matches = [match for name in header if (match := _HEADER.fullmatch(name))]
     if len(matches) != 1:
         found = ", ".join(map(repr, header))
-        raise MalformedReport(f"one column must be called {COLUMN}@ and the fingerprint, got {found}")
+        raise MalformedReport(
+            f"exactly one column must be called {COLUMN}@<fingerprint>, got {found}. "
+            "If these are values, run deniable privatize first."
+        )
     return matches[0][0], matches[0][2], matches[0][1] is not None

@@ -1,4 +1,4 @@
-"""What a spec promises and what it costs, for files and for the screen."""
+"""What a spec promises and what it costs, as data and on the screen."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _LABELS_SHOWN = 8
 
 
 def spec_facts(mechanism: Mechanism) -> dict[str, Any]:
-    """All that a spec promises, as plain data, computed from the integers that run."""
+    """All promises of a spec as plain data, computed from the integers of the mechanism."""
     from deniable.core.domain.open import Open
 
     guarantee, domain = mechanism.guarantee(), mechanism.domain
-    closed = not isinstance(domain, Open)  # of an open one, errors and guesses depend on the candidates
+    closed = not isinstance(domain, Open)  # for an open domain, errors and guesses depend on the candidates
     return {
         "mechanism": mechanism.name,
         "version": mechanism.version,
@@ -45,7 +45,7 @@ def spec_facts(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def print_facts(facts: dict[str, Any]) -> None:
-    """The same on the screen."""
+    """Print the promises of a spec."""
     from rich.markup import escape
 
     from deniable.cli.terminal import console, table
@@ -53,8 +53,8 @@ def print_facts(facts: dict[str, Any]) -> None:
     guarantee, domain, rate = facts["guarantee"], facts["domain"], facts["reconstruction_rate"]
     guess = ""
     if rate is not None:
-        guess = f"; the best guess of the value from it is right in {rate:.4%} of cases"
-        guess += f" (without it: {1 / facts['values']:.4%})"
+        guess = f"; the best guess of a value from one report is right in {rate:.4%} of cases"
+        guess += f" (without the report: {1 / facts['values']:.4%})"
     lines = {
         "mechanism": f"{facts['mechanism']}, version {facts['version']}",
         "fingerprint": facts["fingerprint"],

@@ -21,12 +21,12 @@ from deniable.core.errors import ValueOutsideDomain, shown
 
 T = TypeVar("T")
 
-_WHOLE = "^-?[0-9]{1,18}$"  # what surely fits 64 bits
-_WHOLE_AS_FLOAT = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")  # "3.0": pandas writes whole numbers with gaps so
+_WHOLE = "^-?[0-9]{1,18}$"  # numbers that certainly fit 64 bits
+_WHOLE_AS_FLOAT = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")  # pandas writes 3 as "3.0" in a column with gaps
 
 
 def index_batches(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Indices]:
-    """The indices of all values in a file; an error names the file, the row (from 1, without header) and the value."""
+    """Read the indices of all values in a file. Errors name the file, the row (from 1, no header) and the value."""
 
     def indices(batch: Any) -> Indices:
         return domain.indices(_numbers(batch) if _is_numeric(domain) and _is_text(batch) else batch)
@@ -37,7 +37,7 @@ def index_batches(file: io.BufferedReader, name: str, column: str | None, domain
 def converted_batches(
     file: io.BufferedReader, name: str, column: str | None, domain: Domain, convert: Callable[[Any], T]
 ) -> Iterator[T]:
-    """What becomes of the values in a file, batch by batch; an error names the file, the row and the value."""
+    """Convert the values in a file, batch by batch. Errors name the file, the row and the value."""
     row = 1
     with about(name):
         for batch in _columns(file, name, column, domain):
@@ -50,23 +50,23 @@ def converted_batches(
 
 
 def read_candidates(name: str, column: str | None) -> list[Any]:
-    """The strings to look for, each once: a column of a .csv or Parquet file, or one a line; blank ones are skipped."""
+    """Read distinct candidates from a column of a .csv or Parquet file, or one per line; blank ones are skipped."""
     with reading(name) as file, about(name):
         lines = kind_of(file) == TEXT and not name.lower().endswith(".csv")
         if lines and column is not None:
-            raise CommandError("--column is for .csv and .parquet files; this one is read line by line")
+            raise CommandError("--column is for .csv and .parquet files. Leave it out: this file is read line by line.")
         batches = _lines(file) if lines else _columns(file, name, column, Domain.open())
         found = [text for batch in batches for text in entries(batch) if text is not None and text != ""]
         distinct = list(dict.fromkeys(found))
         if not distinct:
             raise CommandError("there are no candidates in this file")
     if len(distinct) < len(found):
-        note(f"warning: {len(found) - len(distinct):,} candidates were there before and are dropped")
+        note(f"warning: {len(found) - len(distinct):,} repeated candidates are dropped")
     return distinct
 
 
 def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Any]:
-    """Columns: of any type from Parquet, of text otherwise."""
+    """Read the chosen column, batch by batch: of any type from Parquet, as text otherwise."""
     kind = kind_of(file)
     if kind == PARQUET:
         with parquet(file) as source:
@@ -74,7 +74,7 @@ def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Dom
             for batch in source.iter_batches(BATCH, columns=[chosen]):
                 yield read(batch.column(0))
     elif kind == SUMMARY:
-        raise CommandError("this is a summary, not a list of values")
+        raise CommandError("this file is a summary, not a list of values")
     elif name == STANDARD and column is None:
         yield from _lines(file)
     else:
@@ -82,14 +82,14 @@ def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Dom
         chosen = _choose(header, column)
         if column is None and _is_value(chosen, domain):
             raise CommandError(
-                f"the first line, {chosen!r}, is a value where a column name should be; "
-                f"say --column {chosen} if it is one, or pipe a file without header to -"
+                f"the first line, {chosen!r}, is a value of the domain, not a column name. "
+                f"If it is the name, use --column {chosen}; if the file has no header, pipe it to -."
             )
         yield from csv_column(file, header, chosen, pa.string(), blanks=True)
 
 
 def _lines(file: io.BufferedReader) -> Iterator[Any]:
-    """One value a line, taken as it stands after any byte-order mark; an empty line is a missing value."""
+    """Read one value per line, unchanged after any byte-order mark; an empty line is a missing value."""
     text = io.TextIOWrapper(file, "utf-8-sig")
     while lines := text.readlines(8 * BATCH):
         yield pa.array([line.rstrip("\n") or None for line in lines], pa.string())
@@ -100,10 +100,10 @@ def _choose(names: list[str], wanted: str | None) -> str:
         return names[0]
     listed = ", ".join(map(repr, names))
     if wanted is None:
-        raise CommandError(f"--column must say which column holds the values: {listed}")
+        raise CommandError(f"the file has several columns. Choose one with --column: {listed}")
     if names.count(wanted) != 1:
         problem = "there is no column" if wanted not in names else "there is more than one column"
-        raise CommandError(f"{problem} {wanted!r} among {listed}")
+        raise CommandError(f"{problem} {wanted!r}. The columns are {listed}.")
     return wanted
 
 
@@ -117,7 +117,7 @@ def _is_text(column: Any) -> bool:
 
 
 def _is_value(text: str, domain: Domain) -> bool:
-    """Whether the text stands for a listed value, so that it can hardly be a column name."""
+    """Whether the text is a listed value, and so hardly a column name."""
     if isinstance(domain, Open):
         return False
     value = _number(text) if _is_numeric(domain) else text
@@ -128,7 +128,7 @@ def _is_value(text: str, domain: Domain) -> bool:
 
 
 def _numbers(column: Any) -> Any:
-    """Text as whole numbers; what is none stays text, for the domain to place or to refuse."""
+    """Convert text to whole numbers; other text stays, for the domain to accept or refuse."""
     if pc.all(pc.match_substring_regex(column, _WHOLE), min_count=0).as_py():
         return column.cast(pa.int64())
     return [None if text is None else _number(text) for text in column.to_pylist()]

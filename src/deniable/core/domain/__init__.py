@@ -1,7 +1,7 @@
 """The values a question allows, and the index 0..k-1 of each.
 
-A domain may have two catch-all categories after the listed ones: "other" for values outside the
-list and "no answer" for missing ones (None, NaN, null). Without them such values are refused.
+A domain may have two catch-all categories after the listed values: "other" for values outside the
+list and "no answer" for missing values (None, NaN, null). Without them such values are refused.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Label = str | int
 OTHER = "(other)"
 NO_ANSWER = "(no answer)"
 MAX_SIZE = 2**31  # an index fits 32 bits with one to spare
-OUTSIDE, MISSING = -1, -2  # found instead of an index
+OUTSIDE, MISSING = -1, -2  # codes in place of an index
 
 
 @dataclass(frozen=True)
 class Domain(ABC):
     """Base of all domains. Make one with `Domain.categories(...)`, `Domain.integers(...)` or `Domain.open()`.
 
-    The kinds themselves are in listed.py and open.py.
+    The classes of the three kinds are in listed.py and open.py.
     """
 
     kind: ClassVar[str]
@@ -57,7 +57,7 @@ class Domain(ABC):
         if isinstance(labels, (str, bytes)) or not listed:
             raise InvalidArgument("labels", "be a list of labels", labels)
         if isinstance(labels, (set, frozenset)):
-            raise InvalidArgument("labels", "be a list, since a set has no order", labels)
+            raise InvalidArgument("labels", "be a list", labels, hint="A set has no order, so indices would vary.")
         return Categories(tuple(map(plain, labels)), other=_label(other, OTHER), no_answer=_label(no_answer, NO_ANSWER))
 
     @staticmethod
@@ -83,8 +83,8 @@ class Domain(ABC):
     ) -> Open:
         """Any string or bytes; candidates are named when reports are decoded.
 
-        `key` sets this domain's hashes apart from those of others. Values longer than `max_bytes` are refused, or
-        counted as "other" if there is such a category.
+        `key` makes the hashes of this domain differ from those of other domains. Values longer than `max_bytes` are
+        refused, or counted as "other" if there is such a category.
 
         >>> Domain.open().index("example.org") == Domain.open().index(b"example.org")
         True
@@ -95,7 +95,7 @@ class Domain(ABC):
 
     @staticmethod
     def of(domain: Domain | int | Iterable[Label]) -> Domain:
-        """A domain from itself, from k (the integers 0..k-1) or from labels."""
+        """Return a domain as it is, or make one from k (the integers 0..k-1) or from labels."""
         if isinstance(domain, Domain):
             return domain
         if isinstance(domain, Iterable):
@@ -104,7 +104,7 @@ class Domain(ABC):
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Domain:
-        """The domain a spec wrote; unknown members are refused."""
+        """Read a domain as written in a spec; unknown members are refused."""
         from deniable.core.domain.listed import Categories, Integers
         from deniable.core.domain.open import Open
 
@@ -138,7 +138,7 @@ class Domain(ABC):
     @property
     @abstractmethod
     def listed(self) -> int:
-        """How many values are listed, without the catch-all categories."""
+        """The number of listed values, without the catch-all categories."""
 
     @property
     def extras(self) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ class Domain(ABC):
 
     @property
     def k(self) -> int:
-        """How many values there are."""
+        """The number of values, catch-all categories included."""
         return self.listed + len(self.extras)
 
     def label(self, index: int) -> Label:
@@ -160,7 +160,7 @@ class Domain(ABC):
         return [*map(self._listed_label, range(self.listed)), *self.extras]
 
     def index(self, value: object) -> int:
-        """The index of one value (the path of a single device: plain Python)."""
+        """Return the index of one value, in plain Python, as a single device does."""
         found = MISSING if is_missing(value) else self._find(value)
         if found >= 0:
             return found
@@ -170,7 +170,7 @@ class Domain(ABC):
         return catch_all
 
     def indices(self, values: Any) -> Indices:
-        """The indices of a batch: a sequence, NumPy, pandas, polars or Arrow column."""
+        """Return the indices of a batch: a sequence, or a NumPy, pandas, polars or Arrow column."""
         column = read(values)
         found = self._find_in_array(column) if isinstance(column, np.ndarray) else self._find_in_nullable(column)
         if found.size and found.min() < 0:
@@ -185,7 +185,7 @@ class Domain(ABC):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """The domain as the spec writes it."""
+        """The domain as written in a spec."""
         pairs = {"other": self.other, "no_answer": self.no_answer}
         extras = {name: label for name, label in pairs.items() if label is not None}
         return {"kind": self.kind, **self._listed_members(), **extras}
@@ -198,15 +198,15 @@ class Domain(ABC):
 
     @abstractmethod
     def _find(self, value: object) -> int:
-        """The index of one value that is not missing, or OUTSIDE."""
+        """Return the index of one value that is not missing, or OUTSIDE."""
 
     @abstractmethod
     def _find_in_array(self, array: Numbers) -> Indices:
-        """Indices of the values in a NumPy array, with OUTSIDE and MISSING where there is none."""
+        """Return the indices of the values in a NumPy array, with OUTSIDE or MISSING where there is none."""
 
     @abstractmethod
     def _find_in_arrow(self, column: Column) -> Indices:
-        """The same of an Arrow array without nulls, of strings, whole numbers or floats."""
+        """Return the indices of the values in an Arrow array of strings, integers or floats, without nulls."""
 
     @abstractmethod
     def _rule(self) -> str: ...
@@ -223,22 +223,22 @@ class Domain(ABC):
         return found
 
     def _catch_all(self, code: int) -> int | None:
-        """The index of the category for values outside, or for missing ones, if there is one."""
+        """Return the index of the "other" category for OUTSIDE, or "no answer" for MISSING, if it exists."""
         label = self.other if code == OUTSIDE else self.no_answer
         return None if label is None else self.listed + self.extras.index(label)
 
     def _refusal(self, code: int, value: object, position: int | None) -> ValueOutsideDomain:
         lacking = "other" if code == OUTSIDE else "no answer"
-        return ValueOutsideDomain(value, f'{self._rule()} (the domain has no "{lacking}" category)', position)
+        return ValueOutsideDomain(value, self._rule(), position, f'The domain has no "{lacking}" category.')
 
 
 def _label(wanted: str | bool | None, default: str) -> str | None:
-    """A catch-all's label: True takes the default one."""
+    """Return the label of a catch-all category; True stands for the default label."""
     return default if wanted is True else None if wanted is False else wanted
 
 
 def check_text(name: str, text: object) -> None:
-    """Refuse what is not a string that UTF-8 can write."""
+    """Refuse anything but a string that can be encoded as UTF-8."""
     if not isinstance(text, str):
         raise InvalidArgument(name, "be a string", text)
     try:

@@ -1,8 +1,8 @@
-"""Reading a batch of values from whatever holds it: a sequence, NumPy, pandas, polars or Arrow.
+"""Reading a batch of values from any container: a sequence, NumPy, pandas, polars or Arrow.
 
-A batch is read once, into a column: an Arrow array of strings, whole numbers or floats, or a NumPy
-array of one dimension. Whatever else Arrow can hold becomes plain Python objects, so that a value
-is found, or not found, no matter which container it came in.
+A batch is read once, into a column: an Arrow array of strings, integers or floats, or a one-dimensional
+NumPy array. Other Arrow types become plain Python objects, so that whether a value is found does not
+depend on the container it came in.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ _MARKERS = ("NAType", "NaTType", "MaskedConstant")
 
 
 def is_missing(value: object) -> bool:
-    """None, NaN, and the missing markers of pandas and NumPy."""
+    """Whether a value is None, NaN, or a missing marker of pandas or NumPy."""
     return value is None or (isinstance(value, _CAN_BE_NAN) and value != value) or type(value).__name__ in _MARKERS
 
 
 def read(values: Any) -> Column:
-    """A batch as a column that can be searched and indexed, read once: a generator is used up."""
+    """Read a batch into a column that can be searched and indexed; a generator is consumed."""
     if not is_arrow(values):
         return one_dimensional(values)
     if hasattr(values, "columns"):
         raise InvalidArgument("values", "be a one-dimensional batch", f"a {type(values).__name__}")
-    # pandas columns of objects may mix types, which Arrow would make one
+    # pandas columns of objects may mix types, which Arrow would unify
     column = None if str(getattr(values, "dtype", "")) == "object" else _flat_arrow(values)
     return one_dimensional(entries(values)) if column is None else column
 
 
 def is_arrow(values: Any) -> bool:
-    """Whether the batch offers itself as an Arrow column."""
+    """Whether the batch has an Arrow interface."""
     return hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")
 
 
 def entries(column: Any) -> list[Any]:
-    """The values of a column as Python objects."""
+    """Return the values of a column as Python objects."""
     try:
         if hasattr(column, "to_pylist"):
             return list(column.to_pylist())
         return list(column.tolist() if isinstance(column, np.ndarray) else column)
-    except (ValueError, OverflowError, NotImplementedError):  # such as dates that Python does not have
+    except (ValueError, OverflowError, NotImplementedError):  # such as dates that Python cannot represent
         kind = getattr(column, "type", type(column).__name__)
         raise InvalidArgument("values", "be text or numbers", str(kind)) from None
 
 
 def one_dimensional(values: Any) -> Numbers:
-    """A NumPy array of one dimension; Python lists keep their objects unless all are ints."""
+    """Return a one-dimensional NumPy array; Python lists keep their objects unless all are ints."""
     if not isinstance(values, np.ndarray):
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise InvalidArgument("values", "be a one-dimensional batch", values)
@@ -68,16 +68,16 @@ def one_dimensional(values: Any) -> Numbers:
         array = _objects(values.data)
         array[np.ma.getmaskarray(values)] = None
         return array
-    return _objects(values) if values.dtype.kind in "mM" else values  # tolist would make times numbers
+    return _objects(values) if values.dtype.kind in "mM" else values  # tolist would turn times into numbers
 
 
 def item(column: Column, position: int) -> object:
-    """One entry of a column, for an error message."""
+    """Return one entry of a column, for an error message."""
     return plain(column[position])
 
 
 def plain(value: Any) -> Any:
-    """The Python object that a scalar of NumPy or Arrow stands for; any other object is itself."""
+    """Convert a NumPy or Arrow scalar to a Python object; return any other object as it is."""
     if isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64)):
         return value.item()
     if not hasattr(value, "as_py"):
@@ -89,12 +89,12 @@ def plain(value: Any) -> Any:
 
 
 def _objects(values: Any) -> Numbers:
-    # not array[:] = values, which looks into lists of lists
+    # not array[:] = values, which would unpack lists of lists
     return np.fromiter(values, object, len(values))
 
 
 def _flat_arrow(values: Any) -> Any | None:
-    """One contiguous Arrow array of strings, whole numbers or floats; None if it is of another type."""
+    """Return one contiguous Arrow array of strings, integers or floats; None for any other type."""
     import pyarrow as pa
     import pyarrow.types as kinds
 

@@ -1,4 +1,4 @@
-"""The two kinds of domain: listed categories, and whole numbers of a range."""
+"""The closed domains, which list their values: categories, and the integers of a range."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from deniable.core.domain.columns import Column, entries
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 
-LARGEST = 2**53 - 1  # the largest whole number that canonical JSON (RFC 8785) can write
+LARGEST = 2**53 - 1  # the largest integer that canonical JSON (RFC 8785) can write
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Categories(Domain):
         return f"be one of the {self.listed} labels"
 
     def _find(self, value: object) -> int:
-        # 1.0 and True would be found as 1, and a span of time is an integer to NumPy
+        # 1.0 and True would be found as 1, and NumPy counts time spans as integers
         if isinstance(value, (str, int, np.integer)) and not isinstance(value, (bool, np.timedelta64)):
             return self._table.get(value, OUTSIDE)  # type: ignore[arg-type]
         return OUTSIDE
@@ -73,11 +73,11 @@ class Categories(Domain):
 
         if pa.types.is_floating(column.type):
             return self._find_each(entries(column))
-        # strings are searched among strings only, whole numbers among whole numbers
+        # strings are looked up among strings only, integers among integers
         kind, arrow_kind = (int, pa.int64()) if pa.types.is_integer(column.type) else (str, column.type)
         try:
             column = column.cast(arrow_kind)
-        except pa.ArrowInvalid:  # unsigned numbers from 2^63
+        except pa.ArrowInvalid:  # unsigned numbers of 2^63 and above
             return self._find_each(entries(column))
         known = {label: place for label, place in self._table.items() if isinstance(label, kind)}
         found = pc.fill_null(pc.index_in(column, pa.array(list(known), arrow_kind)), len(known))
@@ -94,11 +94,11 @@ class Integers(Domain):
     high: int
 
     def __post_init__(self) -> None:
-        # what `whole` returns: a NumPy integer is stored as an int
+        # the result of `whole`, so that a NumPy integer is stored as an int
         object.__setattr__(self, "low", whole(-LARGEST, LARGEST, low=self.low))
         object.__setattr__(self, "high", whole(-LARGEST, LARGEST, high=self.high))
         if self.high < self.low:
-            raise InvalidArgument("high", f"be at least low ({self.low})", self.high)
+            raise InvalidArgument("high", f"be at least low, which is {self.low}", self.high)
         super().__post_init__()
 
     @property

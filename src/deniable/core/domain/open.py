@@ -1,4 +1,4 @@
-"""The open domain: any string, known to nobody beforehand. A value's index is its digest (hashing.py)."""
+"""The open domain: any string, without a list made beforehand. A value's index is its digest (hashing.py)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MAX_BYTES, MAX_KEY = 65_536, 32
 
 @dataclass(frozen=True)
 class Open(Domain):
-    """All strings, or bytes, of up to `max_bytes` bytes. Which of them occur is asked when reports are decoded.
+    """All strings, or bytes, of up to `max_bytes` bytes. Candidates are named when reports are decoded.
 
-    A string is hashed as the UTF-8 of its characters, so "a" and b"a" are the same value, and two ways to write
-    an accent are two values: bring text to one form (NFC, one case) before it is privatised.
+    A string is hashed as UTF-8, so "a" and b"a" are the same value, and two ways to write an accent are two values:
+    normalise text (NFC, one case) before it is privatised.
     """
 
     kind: ClassVar[str] = "open"
@@ -39,36 +39,37 @@ class Open(Domain):
         for name in ("other", "no_answer"):
             label = getattr(self, name)
             if label is not None and len(label.encode()) > self.max_bytes:
-                raise InvalidArgument(name, f"have at most {self.max_bytes} bytes, like any value", label)
+                raise InvalidArgument(name, f"have at most {self.max_bytes} bytes, like every value", label)
 
     @property
     def listed(self) -> NoReturn:
-        raise InvalidArgument("domain", "be closed here: an open one lists no values", self)
+        raise InvalidArgument("domain", "be closed here", self, hint="An open domain lists no values.")
 
     def candidates(self, values: Iterable[Any]) -> Domain:
-        """The closed domain of these strings, and of the catch-all categories: what a decoder looks for."""
+        """Return the closed domain of these strings and the catch-all categories, which a decoder looks for."""
         from deniable.core.domain.listed import Categories
 
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise InvalidArgument("candidates", "be a list of strings", values)
         labels = tuple(map(self._text, map(plain, values)))
         if not labels:
-            raise InvalidArgument("candidates", "not be empty: list the strings to look for", [])
-        own = (label for label in self.extras if label not in set(labels))
+            raise InvalidArgument("candidates", "not be empty", [], hint="List the strings to look for.")
+        extras = (label for label in self.extras if label not in set(labels))
         try:
-            return Categories((*labels, *own), other=UNLISTED)
+            return Categories((*labels, *extras), other=UNLISTED)
         except InvalidArgument as error:
             if "distinct" not in error.rule:
                 raise
-            rule = f'be distinct and not "{UNLISTED}" (list(dict.fromkeys(candidates)) drops repeats)'
-            raise InvalidArgument("candidates", rule, error.value) from None
+            rule = f'be distinct and not "{UNLISTED}"'
+            hint = "Use list(dict.fromkeys(candidates)) to drop repeats."
+            raise InvalidArgument("candidates", rule, error.value, hint) from None
 
     def _text(self, value: object) -> str:
         if isinstance(value, bytes):
             try:
                 value = value.decode()
             except UnicodeDecodeError:
-                raise InvalidArgument("candidates", "be text, or the UTF-8 of one", value) from None
+                raise InvalidArgument("candidates", "be text, or text in UTF-8", value) from None
         if self._bytes(value) is None:
             raise InvalidArgument("candidates", self._rule(), value)
         return str(value)
@@ -91,7 +92,7 @@ class Open(Domain):
         return OUTSIDE if data is None else digest(data, self.key.encode())
 
     def _bytes(self, value: object) -> bytes | None:
-        """The bytes that are hashed; None for what is no value."""
+        """Return the bytes to hash, or None for a value outside the domain."""
         if isinstance(value, str):
             try:
                 value = value.encode()
@@ -114,4 +115,4 @@ class Open(Domain):
         return found
 
 
-UNLISTED = "(unlisted)"  # the label of all strings that are not among the candidates
+UNLISTED = "(unlisted)"  # the label for all strings that are not candidates

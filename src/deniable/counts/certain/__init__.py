@@ -1,1 +1,1 @@
-"""Answers with certified error bounds: ball arithmetic, joint errors, unknown totals."""
+"""Answers in ball arithmetic, with certified rounding errors: functions of many counts and of their total."""

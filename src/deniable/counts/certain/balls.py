@@ -1,7 +1,7 @@
-"""Sums that cancel: ball arithmetic, with precision raised until the answer is certain.
+"""Ball arithmetic for sums that cancel: precision is raised until the result is certain.
 
-The weights of neighbours alternate in sign and grow like (1 + 4a)^d, so that floats are useless beyond a few tens of
-counts. A ball carries its own error; when it is too wide, the sum is done again with twice the digits.
+The weights of neighbours alternate in sign and grow like (1 + 4a)^d, so floats are useless beyond a few dozen
+counts. A ball carries its own error; if it is too wide, the sum is repeated with twice the digits.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _FIRST_BITS, _MOST_BITS = 128, 2**20
 
 
 class Certain(NamedTuple):
-    """A value, and the width of the ball it is known to lie in; rounding to a float comes on top."""
+    """A value and the width of the ball it lies in, not counting the rounding to a float."""
 
     value: float
     width: float
 
 
 def ball(number: Fraction | int) -> Any:
-    """An exact number as a ball of the precision at hand."""
+    """Return an exact number as a ball of the current precision."""
     import flint
 
     return flint.arb(flint.fmpq(number.numerator, number.denominator))
@@ -37,10 +37,10 @@ def ball(number: Fraction | int) -> Any:
 def certain(
     compute: Callable[[], Any], tolerance: float = TOLERANCE, relative: bool = False, bits: int = _FIRST_BITS
 ) -> Certain:
-    """What `compute` returns (a flint.arb), done again with more digits until it is certain to the tolerance.
+    """Repeat `compute`, which returns a flint.arb, with more digits until the result is certain to the tolerance.
 
-    With `relative` the tolerance is a share of the value. `compute` takes its exact numbers by `ball`. `bits` is a
-    guess at the binary digits that are enough.
+    With `relative` the tolerance is relative to the value. `compute` converts exact numbers by `ball`. `bits` is a
+    guess at the number of binary digits needed.
     """
     return certain_all(lambda: [compute()], tolerance, relative, bits)[0]
 
@@ -48,7 +48,7 @@ def certain(
 def certain_all(
     compute: Callable[[], list[Any]], tolerance: float = TOLERANCE, relative: bool = False, bits: int = _FIRST_BITS
 ) -> list[Certain]:
-    """The same for many values at once: all of them certain to the tolerance."""
+    """Repeat `compute`, which returns several balls, until all of them are certain to the tolerance."""
     limit = positive(tolerance=tolerance)
 
     def enough(found: list[Certain]) -> bool:
@@ -58,12 +58,12 @@ def certain_all(
 
 
 def known(number: Any) -> Certain:
-    """The middle of a ball, and its width."""
+    """Return the middle of a ball and its width."""
     return Certain(float(number.mid()), 2 * float(number.rad()))
 
 
 def until(enough: Callable[[Found], bool], compute: Callable[[], Found], tolerance: float, bits: int) -> Found:
-    """What `compute` returns, with twice the digits each time, until it is enough."""
+    """Repeat `compute`, with twice the digits each time, until its result is `enough`."""
     while bits <= _MOST_BITS:
         with precision(bits):
             found = compute()

@@ -1,7 +1,7 @@
-"""Errors of answers that join many counts: values in balls, and the variance from the answer to f^2.
+"""From balls to an Answer, for questions that join many counts: the value, and the variance from the answer to f^2.
 
-E[f_hat^2 - L(f^2)] = Var(f_hat), but for an f that joins counts the estimate can be negative. Then the two parts are
-taken without their signs: a bound that is too large rather than too small.
+E[f_hat^2 - L(f^2)] = Var(f_hat), but for an f that joins counts the estimate can be negative. Then the absolute values
+of the two parts are added: a bound that is too large rather than too small.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _SHARE = 1e-6
 
 
 class Pair(NamedTuple):
-    """Unbiased answers to f - c and to (f - c)^2, for some number c near f."""
+    """Unbiased answers to f - c and to (f - c)^2, where c is a reference value near f."""
 
-    first: Any
+    value: Any
     square: Any
 
 
 class Joint(NamedTuple):
-    """f - c with the width of its certainty, its variance, and whether the variance was estimated without bias."""
+    """f - c, the width of its ball, its variance, and whether the variance was estimated without bias."""
 
     value: float
     width: float
@@ -46,30 +46,30 @@ class Joint(NamedTuple):
 
 
 def variance_of(pair: Pair) -> tuple[float, bool]:
-    """The estimate first^2 - square, or the bound first^2 + |square| if that is negative."""
-    own = pair.first * pair.first
-    found = _float(own - pair.square)
-    return (found, True) if found >= 0 else (_float(own + abs(pair.square)), False)
+    """The estimate value^2 - square, or the bound value^2 + |square| if that is negative."""
+    squared = pair.value * pair.value
+    found = _float(squared - pair.square)
+    return (found, True) if found >= 0 else (_float(squared + abs(pair.square)), False)
 
 
 def certain_joint(compute: Callable[[], Sequence[Pair]], tolerance: float, bits: int = 128) -> list[Joint]:
-    """What `compute` returns, in balls, with precision raised until all values are certain to the tolerance.
+    """Repeat `compute` in balls, with more digits until all values are certain to the tolerance.
 
-    The variances are certain to a millionth, or standard errors to a millionth of the tolerance.
+    Variances are then certain to a millionth, or standard errors to a millionth of the tolerance.
     """
 
     def values() -> list[tuple[Certain, Certain, Joint]]:
         found = []
         for pair in compute():
-            own, spread = known(pair.first), known(pair.first * pair.first - pair.square)
-            found.append((own, spread, Joint(*own, *variance_of(pair))))
+            value, variance = known(pair.value), known(pair.value * pair.value - pair.square)
+            found.append((value, variance, Joint(*value, *variance_of(pair))))
         return found
 
     def enough(found: list[tuple[Certain, Certain, Joint]]) -> bool:
         least = (_SHARE * tolerance) ** 2
         return all(
-            own.width <= tolerance and spread.width <= max(_SHARE * abs(spread.value), least)
-            for own, spread, _ in found
+            value.width <= tolerance and variance.width <= max(_SHARE * abs(variance.value), least)
+            for value, variance, _ in found
         )
 
     return [joint for *_, joint in until(enough, values, tolerance, bits)]
@@ -79,7 +79,7 @@ def joint_answer(
     question: str,
     release: Release,
     joints: Sequence[Joint],
-    centre: Number,
+    reference: Number,
     naive: Number,
     *,
     scale: float,
@@ -87,8 +87,8 @@ def joint_answer(
     moments_rule: Callable[[], Moments] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Answer:
-    """The answer centre + f, settled; one, or an array of them if `centre` is one."""
-    answer = assembled(question, release, joints, centre, naive, scale, notes)
+    """Return the settled answer reference + joints; an array of answers if `reference` is an array."""
+    answer = assembled(question, release, joints, reference, naive, scale, notes)
     return settle(replace(answer, moments_rule=moments_rule), best)
 
 
@@ -96,15 +96,15 @@ def assembled(
     question: str,
     release: Release,
     joints: Sequence[Joint],
-    centre: Number,
+    reference: Number,
     naive: Number,
     scale: float,
     notes: tuple[str, ...],
 ) -> Answer:
-    """The parts of an answer put together; what to think of it is not said yet."""
-    shape = np.shape(centre)
+    """Build the Answer; warnings and the choice of method are added by `settle`."""
+    shape = np.shape(reference)
     values, widths, variances = (np.array(column).reshape(shape) for column in list(zip(*joints, strict=True))[:3])
-    value = np.clip(np.asarray(centre, np.float64) + values, -_LARGEST, _LARGEST)
+    value = np.clip(np.asarray(reference, np.float64) + values, -_LARGEST, _LARGEST)
     beyond = np.isinf(values)
     if beyond.any():
         notes = (*notes, BEYOND if not shape else f"{int(beyond.sum()):,} answers are beyond the largest float")
@@ -127,10 +127,10 @@ def assembled(
 def simulated_moments(
     solve: Callable[..., tuple[Number, Number]], releases: Release | Sequence[Release], here: Number
 ) -> Moments:
-    """Errors of the unbiased and the naive answer if the noisy counts were the true ones, by 100 seeded noises.
+    """Errors of the unbiased and the naive answer if the noisy counts were the true ones, from 100 seeded draws.
 
-    `solve` gives both answers for the noisy counts of each release; `here` is the naive one at the counts themselves.
-    Rare large errors are missed: the variance of the unbiased answer is rather larger.
+    `solve` returns both answers for the noisy counts of each release; `here` is the naive answer at these counts.
+    Rare large errors are missed, so the variance of the unbiased answer tends to be underestimated.
     """
     every = [releases] if isinstance(releases, Release) else list(releases)
     pairs = []
@@ -154,10 +154,10 @@ def _float(number: Any) -> float:
 
 
 def warn_of_useless(answer: Answer) -> Answer:
-    """The array of answers as it is, with one warning for all that are useless."""
+    """Return the array of answers unchanged, with one warning about all that are useless."""
     many = int(np.count_nonzero(answer.useless))
     if not many:
         return answer
-    text = f"{many:,} of {np.size(answer.value):,} answers have a standard error above what they can be"
+    text = f"{many:,} of {np.size(answer.value):,} answers have a standard error above the largest possible answer"
     warnings.warn(f"{answer.question}: {text}", UnreliableAnswer, stacklevel=3)
     return replace(answer, notes=(*answer.notes, f"useless: {text} ({answer.scale:.3g})"))

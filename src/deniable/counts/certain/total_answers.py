@@ -1,4 +1,4 @@
-"""From a formula in the counts and their total to an answer that is certain to the tolerance, with its error."""
+"""Answers to formulas in the counts and their unknown total, on top of unknown_total.py and joint_error.py."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from deniable.counts.certain.joint_error import (
     warn_of_useless,
 )
 from deniable.counts.certain.trinomial import digits
-from deniable.counts.certain.unknown_total import NoisyTotal, Rule, centred
+from deniable.counts.certain.unknown_total import NoisyTotal, Rule, relative_to
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.release import Release
 from deniable.randomness.bounds import precision
 
 _SLACK = 64
-UNKNOWN = "the total was taken as unknown: it is the sum of the noisy counts"
+UNKNOWN = "the total was not given: it is estimated by the sum of the noisy counts"
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,14 @@ class TotalFormula:
                 value += sum(terms, ball(0)) * part.g(total)
             return float(value.mid())
 
-    def unbiased(self, values: Numbers, noise: DiscreteLaplace, tolerance: float, centre: float) -> Joint:
-        """The unbiased answer minus a number near it, and its variance."""
+    def unbiased(self, values: Numbers, noise: DiscreteLaplace, tolerance: float, reference: float) -> Joint:
+        """The unbiased answer minus a reference value near it, and its variance."""
 
         def compute() -> list[Pair]:
             noisy = NoisyTotal(values, noise)
             parts = [(noisy.sum_of(part.f, part.factors), noisy.table(part.g)) for part in self.parts]
             alone = None if self.alone is None else noisy.table(self.alone)
-            return [centred(noisy.answer(alone, parts), centre)]
+            return [relative_to(reference, noisy.answer(alone, parts))]
 
         return certain_joint(compute, tolerance, digits(values.size, noise) + _SLACK)[0]
 
@@ -74,7 +74,7 @@ class TotalFormula:
 def total_answer(
     question: str, formula: TotalFormula, release: Release, *, scale: float, tolerance: float, best: str
 ) -> Answer:
-    """The answer to a formula about a vector of counts, or one for each row of a matrix."""
+    """Answer a formula about a vector of counts, or one per row of a matrix."""
     limit, noise = positive(tolerance=tolerance), release.noise
     if release.values.ndim > 2:
         raise InvalidArgument("data", "be a vector or a matrix of counts", release.shape)

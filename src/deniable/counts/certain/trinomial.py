@@ -1,7 +1,7 @@
-"""Functions of the total of many noisy counts: all neighbours with the same total have one weight together.
+"""Weights for functions of the total of many noisy counts: all neighbours with the same total share one weight.
 
 The weights of the totals are the coefficients of z^m in (1 + 2a - a (z + 1/z))^d, for m = -d, ..., d. They grow like
-(1 + 4a)^d and alternate in sign, so that all of this is in balls.
+(1 + 4a)^d and alternate in sign, so everything here is computed in balls.
 
 Reference: Lemma 22 of Hillebrand et al. 2026.
 """
@@ -21,7 +21,7 @@ Balls = list[Any]
 
 
 def volumes(d: int, noise: DiscreteLaplace) -> Balls:
-    """V_d(m) for m = -d, ..., d: the signed weight of all neighbours of d counts whose steps add up to m."""
+    """V_d(m) for m = -d, ..., d: the total signed weight of the neighbours of d counts whose steps add up to m."""
     import flint
 
     a = ball(noise.a)
@@ -30,12 +30,12 @@ def volumes(d: int, noise: DiscreteLaplace) -> Balls:
 
 
 def digits(d: int, noise: DiscreteLaplace) -> int:
-    """How many binary digits cancel in sums with these weights."""
+    """The number of binary digits that cancel in sums with these weights."""
     return math.ceil(d * math.log2(1 + 4 * float(noise.a)))
 
 
 class TotalTable:
-    """A function of the total at all totals within reach, ready to be debiased around them.
+    """A function of the total, tabulated at all totals within reach.
 
     `values[i]` is the function at (total - reach + i).
     """

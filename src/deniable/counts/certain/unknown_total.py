@@ -1,9 +1,9 @@
-"""Answers in which the total is not public: g_0(N) + sum over k of T_k g_k(N), N the total, T_k sums over the counts.
+"""The operator for formulas with an unknown total: g_0(N) + sum over k of T_k g_k(N), N the total, T_k sums.
 
-Entropies, divergences, indices, means and shares are all of this form, x log x, x^2 or x times a function of N; so is
-the question itself, and its square has pairs of sums. One count (or two) keeps its own step, all others
-enter through the total's: the work is linear in the number of counts, where Theorems 23 and 24 of Hillebrand et al.
-2026 need d^2 and d^3 terms.
+Entropies, divergences, indices, means and shares all have this form: sums of x log x, x^2 or x, times a function of N.
+The square of such a formula has products of two sums. One count (or two) keeps its own step, and all others
+enter through the step of the total, so the work is linear in the number of counts, where Theorems 23 and 24 of
+Hillebrand et al. 2026 need d^2 and d^3 terms.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from deniable.counts.certain.joint_error import Pair
 from deniable.counts.certain.trinomial import Balls, TotalTable, dot, volumes
 from deniable.counts.noise import DiscreteLaplace
 
-Rule = Callable[[int], Any]  # a whole number to a ball
+Rule = Callable[[int], Any]  # maps an integer to a ball
 
 _STEPS = (-1, 0, 1)
 
 
 class Sum(NamedTuple):
-    """T = sum over i of weight_i f(x_i), by its distinct counts: c_s f(y + s), and how many (or which weight)."""
+    """T = sum over i of factor_i f(x_i): for every count y, the terms c_s f(y + s) of its steps s, times its factor."""
 
     near: list[tuple[Any, Any, Any]]
 
 
 class NoisyTotal:
-    """Counts with their total, at the precision of the moment; make it inside the computation in balls."""
+    """Counts with their total, at the current precision; make it inside the computation in balls."""
 
     def __init__(self, values: Numbers, noise: DiscreteLaplace) -> None:
         self.counts: list[int] = [int(value) for value in values.reshape(-1)]
@@ -40,7 +40,7 @@ class NoisyTotal:
         self._volumes: dict[int, Balls] = {}
 
     def table(self, g: Rule) -> TotalTable:
-        """g(N) at every total within reach; for totals below one, g(1)."""
+        """Tabulate g(N) at every total within reach; totals below one count as one."""
         reach = self.d + 2
         one = g(1)
         near = range(self.total - reach, self.total + reach + 1)
@@ -85,38 +85,38 @@ class NoisyTotal:
         return itself + total
 
     def product(self, one: Sum, other: Sum) -> Sum:
-        """The sum of f_i f'_i: the weights c_s are in both, and must be in once."""
+        """The sum of f_i f'_i. Both factors contain the weights c_s, so one of them is divided out."""
         merged = zip(one.near, other.near, strict=True)
         return Sum([tuple(x * y / c for x, y, c in zip(n, m, self.weights, strict=True)) for n, m in merged])
 
     def answer(self, alone: TotalTable | None, parts: Sequence[tuple[Sum, TotalTable]]) -> Pair:
         """Unbiased answers to Q = g_0(N) + sum of T_k g_k(N), and to Q^2."""
-        first = ball(0) if alone is None else self.alone(alone)
+        value = ball(0) if alone is None else self.alone(alone)
         square = ball(0) if alone is None else self.alone(alone * alone)
         for k, (one, g) in enumerate(parts):
-            first += self.single(one, g)
+            value += self.single(one, g)
             if alone is not None:
                 square += 2 * self.single(one, g * alone)
             for other, h in parts[:k]:
                 square += 2 * self.pair(one, other, g * h)
             square += self.pair(one, one, g * g)
-        return Pair(first, square)
+        return Pair(value, square)
 
     def _steps(self, g: TotalTable) -> Balls:
         return [g.around(self._others(1), step) for step in _STEPS]
 
-    def _others(self, own: int) -> Balls:
-        """The weights of the total of all counts but `own` of them."""
-        if own not in self._volumes:
-            self._volumes[own] = volumes(self.d - own, self.noise)
-        return self._volumes[own]
+    def _others(self, excluded: int) -> Balls:
+        """The weights of the total of all counts except this number of them."""
+        if excluded not in self._volumes:
+            self._volumes[excluded] = volumes(self.d - excluded, self.noise)
+        return self._volumes[excluded]
 
     @staticmethod
     def _added(one: Sum, place: int) -> Any:
         return sum((near[place] for near in one.near), ball(0))
 
 
-def centred(pair: Pair, centre: float) -> Pair:
-    """The answers to Q - c and (Q - c)^2, from those to Q and Q^2."""
-    c = ball(Fraction(centre))  # a float's square would be rounded, by more than small variances
-    return Pair(pair.first - c, pair.square - 2 * c * pair.first + c * c)
+def relative_to(reference: float, pair: Pair) -> Pair:
+    """The answers to Q - c and (Q - c)^2, c the reference, from the answers to Q and Q^2."""
+    c = ball(Fraction(reference))  # the square of a float would be rounded by more than small variances
+    return Pair(pair.value - c, pair.square - 2 * c * pair.value + c * c)

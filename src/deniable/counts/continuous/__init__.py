@@ -1,1 +1,1 @@
-"""Laplace and staircase noise: releases converted to it, and answers from it."""
+"""Laplace and Staircase noise: conversion of a release to it, and answers from counts with it."""

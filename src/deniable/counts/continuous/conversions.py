@@ -1,7 +1,7 @@
-"""From a discrete Laplace release to one with Laplace or Staircase noise, at the same epsilon and sensitivity.
+"""Conversion of a discrete Laplace release to Laplace or Staircase noise, at the same epsilon and sensitivity.
 
-A step from (-1, 1), independent of everything, is added to each count (Theorems 10 and 17 of Hillebrand et al. 2026):
-whoever has the release can do it, so it costs no privacy, and nothing that those noises allow is lost.
+An independent step from (-1, 1) is added to each count (Theorems 10 and 17 of Hillebrand et al. 2026). Anyone who has
+the release can do so: it costs no privacy, and a discrete release loses nothing that the other noises offer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from deniable.randomness.simulated import generator
 
 @dataclass(frozen=True, eq=False)
 class ContinuousRelease:
-    """Counts with continuous noise, frozen: `values`, the `noise` in them, and whose epsilon it is."""
+    """Frozen counts with continuous noise: `values`, their `noise`, and its epsilon and sensitivity."""
 
     values: Floats
     noise: ContinuousNoise
@@ -38,12 +38,12 @@ class ContinuousRelease:
 
 
 def to_laplace(release: Release, *, seed: int | None = None) -> ContinuousRelease:
-    """The release as if it had been made with Laplace noise of scale sensitivity/epsilon."""
+    """Convert a release to one with the distribution of Laplace noise of scale sensitivity/epsilon."""
     return _converted(release, Laplace(_of(release).noise.q), seed)
 
 
 def to_staircase(release: Release, shape: float, *, seed: int | None = None) -> ContinuousRelease:
-    """The release as if it had been made with Staircase noise of this shape (gamma, between 0 and 1)."""
+    """Convert a release to one with the distribution of Staircase noise of this shape (gamma, between 0 and 1)."""
     return _converted(release, Staircase(_of(release).noise.q, shape), seed)
 
 

@@ -1,8 +1,8 @@
-"""Unbiased answers from counts with Laplace or Staircase noise, to compare with those from discrete noise.
+"""Unbiased answers from counts with Laplace or Staircase noise, for comparison with discrete noise.
 
 Laplace noise of scale b: f(y) - b^2 f''(y) for f with two derivatives (Calmon et al. 2025; for polynomials Hillebrand
-et al. 2023), with its variance estimated without bias by b^4 f''(y)^2 + 2 b^2 f'(y)^2. For any noise with moments:
-polynomials.
+et al. 2023), with its variance estimated without bias by b^4 f''(y)^2 + 2 b^2 f'(y)^2. Any noise with moments:
+polynomials only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice
-from deniable.counts.answer import Answer, Moments, plain, settle
+from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, Moments, plain, settle
 from deniable.counts.continuous.conversions import ContinuousRelease
 from deniable.counts.continuous.noises import Laplace
 from deniable.counts.operator.debias import admissible
@@ -37,25 +37,23 @@ def debias_continuous(
     best: str = "unbiased",
     question: str | None = None,
 ) -> Answer:
-    """f of every true count, or the sum or mean of f, without bias, from counts with continuous noise.
+    """Estimate f of every true count, or the sum or mean of f, without bias, from counts with continuous noise.
 
-    `f` is a numpy.polynomial.Polynomial, for every noise; or, for Laplace noise, a function with its derivatives
-    `first` and `second`. Without `first` the standard error is not known (NaN).
+    `f` is a numpy.polynomial.Polynomial, for any noise; or, for Laplace noise, a function with its derivatives
+    `first` and `second`. Without `first` the standard error is unknown (NaN).
     """
     if not isinstance(release, ContinuousRelease):
         raise InvalidArgument("release", "be a ContinuousRelease", release)
     choice(("none", "sum", "mean"), reduce=reduce)
     y, moments_rule, notes = release.values, None, []
     if isinstance(f, Polynomial):
-        f = f.convert()  # of another domain, such as one that was fitted
+        f = f.convert()  # it may have another domain, such as a fitted polynomial
         line = Debiased(f, release)
         value, variance, naive = line.unbiased(y), line.variance(y), f(y)
         negative = variance < 0 if reduce == "none" else np.full(y.shape, np.sum(variance) < 0)
         if negative.any():
             variance = np.where(negative, line.moments(y).variance, variance)
-            notes.append(
-                "the unbiased estimate of the variance was negative: this one is for the noisy counts as true ones"
-            )
+            notes.append(PLUG_IN_VARIANCE)
         moments_rule = lambda: _reduced_moments(line.moments(y), reduce)  # noqa: E731
     elif isinstance(release.noise, Laplace) and callable(f) and second is not None:
         b = release.noise.scale
@@ -86,9 +84,10 @@ def debias_continuous(
 
 
 class Debiased:
-    """A polynomial and its unbiased counterpart under a noise, by the noise's moments M_k.
+    """A polynomial and its unbiased counterpart, from the moments M_k of the noise.
 
-    E[(x + U)^n] = sum_k C(n, k) M_k x^(n-k). The unbiased counterpart has c_k instead, sum_k C(n, k) c_k M_(n-k) = 0.
+    E[(x + U)^n] = sum_k C(n, k) M_k x^(n-k). The unbiased counterpart has c_k in place of M_k, with
+    sum_k C(n, k) c_k M_(n-k) = 0.
     """
 
     def __init__(self, f: Any, release: ContinuousRelease) -> None:
@@ -107,7 +106,7 @@ class Debiased:
         return self._mixed(f, self._moments)
 
     def variance(self, y: Any) -> Any:
-        """f_hat^2 - (f^2)_hat: an unbiased estimate of the variance, which can be negative."""
+        """f_hat^2 - (f^2)_hat, an unbiased estimate of the variance; it can be negative."""
         return (self.unbiased**2 - self._mixed(self.f**2, self._inverse))(y)
 
     def moments(self, y: Any) -> Moments:

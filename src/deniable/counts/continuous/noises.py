@@ -1,4 +1,4 @@
-"""Continuous noises that discrete Laplace noise can be turned into: Laplace and Staircase, with exact densities.
+"""Continuous noises to which discrete Laplace noise can be converted: Laplace and Staircase, with exact densities.
 
 Each is the discrete noise Z plus an independent step W from (-1, 1), whose density w is given here. For r from 0 to 1
 the density of Z + W at u = k + r is (1 - q)/(1 + q) q^k (w(r) + q w(1 - r)).
@@ -43,11 +43,11 @@ class ContinuousNoise(ABC):
 
     @abstractmethod
     def steps(self, source: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Independent steps."""
+        """Draw independent steps."""
 
     @abstractmethod
     def step_moment(self, power: int) -> Fraction:
-        """E[W^power], exactly for the parameters as they are."""
+        """E[W^power], exact for the given parameters."""
 
     def moment(self, power: int) -> Fraction:
         """E[U^power] of the noise U = Z + W."""
@@ -68,7 +68,7 @@ def discrete_moment(q: Fraction, power: int) -> Fraction:
 
 
 def converted_density(noise: ContinuousNoise, point: Any) -> Any:
-    """The density of Z + W, by Lemma 9: what `noise.density` must be."""
+    """The density of Z + W by Lemma 9, which must equal `noise.density`."""
     size = np.abs(np.asarray(point, np.float64))
     whole = np.floor(size)
     rest, q = size - whole, float(noise.q)
@@ -95,16 +95,16 @@ class Laplace(ContinuousNoise):
 
     def steps(self, source: np.random.Generator, shape: tuple[int, ...]) -> Floats:
         # Pr[|W| <= v] = p solved for X = e^(-rate v):  X^2 - B X + q^2 = 0,  B = 2q + (1 - q)^2 (1 - p)
-        q, gap, left = float(self.q), float(1 - self.q), source.random(shape)
-        part = gap * gap * left
-        grown = q + part / 2 + gap / 2 * np.sqrt(left * (4 * q + part))
+        q, gap, tail = float(self.q), float(1 - self.q), source.random(shape)  # tail is 1 - p
+        part = gap * gap * tail
+        grown = q + part / 2 + gap / 2 * np.sqrt(tail * (4 * q + part))
         sizes = np.minimum(-np.log(np.minimum(grown, 1.0)) / self.rate, 1.0)
         return np.asarray(np.where(source.random(shape) < 0.5, -sizes, sizes))
 
     def step_moment(self, power: int) -> Fraction:
-        # W = U - Z in law of moments: E[U^k] = k!/rate^k, divided out by 1/E[e^(tZ)] = 1 - a (e^t - 2 + e^-t)
-        own, a = [_laplace_moment(self.rate, k) for k in range(power + 1)], half_variance(self.q)
-        return own[power] - 2 * a * sum(math.comb(power, i) * own[power - i] for i in range(2, power + 1, 2))
+        # E[e^(tW)] = E[e^(tU)]/E[e^(tZ)], with E[U^k] = k!/rate^k and 1/E[e^(tZ)] = 1 - a (e^t - 2 + e^-t)
+        m, a = [_laplace_moment(self.rate, k) for k in range(power + 1)], half_variance(self.q)
+        return m[power] - 2 * a * sum(math.comb(power, i) * m[power - i] for i in range(2, power + 1, 2))
 
     def moment(self, power: int) -> Fraction:
         return _laplace_moment(self.rate, power)
@@ -116,10 +116,10 @@ def _laplace_moment(rate: float, power: int) -> Fraction:
 
 @dataclass(frozen=True)
 class Staircase(ContinuousNoise):
-    """Staircase noise: height A up to `shape`, then A q up to 1, and q times that in every further unit.
+    """Staircase noise: density A up to `shape`, then A q up to 1, and q times that in every further unit.
 
     A = (1 - q)/(2 (shape + q (1 - shape))). With sensitivity D the discrete noise has q = e^(-epsilon/D) and stairs of
-    length 1, not D: still epsilon-private at that sensitivity.
+    length 1, not D; it is still epsilon-private at that sensitivity.
     """
 
     shape: float
@@ -139,7 +139,7 @@ class Staircase(ContinuousNoise):
         return float(self.height) * float(self.q) ** (whole + (size - whole >= self.shape))
 
     def pieces(self) -> list[tuple[Fraction, Fraction, Fraction]]:
-        """Where |step| begins and ends, and the density there: (s(u) - q s(1 - u))/(1 - q)^2."""
+        """Intervals of |step|, each with its density (s(u) - q s(1 - u))/(1 - q)^2: low end, high end, density."""
         gamma, q = Fraction(self.shape), self.q
         edges = [Fraction(0), min(gamma, 1 - gamma), max(gamma, 1 - gamma), Fraction(1)]
         found = []

@@ -1,1 +1,1 @@
-"""The debiasing operator: an unbiased answer from noisy counts, for one count, many, or several together."""
+"""The debiasing operator: unbiased answers about one noisy count, sums over many, or several jointly."""

@@ -41,13 +41,13 @@ def debias(
     check_growth: bool = True,
     question: str | None = None,
 ) -> Answer:
-    """f of every true count, or the sum or mean of f over them, without bias, from noisy counts.
+    """Estimate f of every true count, or the sum or mean of f over them, without bias, from noisy counts.
 
-    `f` takes an array and gives an array, or is the array of f(0), f(1), ...; `data` is a Release, or noisy counts
+    `f` maps an array to an array, or is the array of f(0), f(1), ...; `data` is a Release, or noisy counts
     with the `epsilon` (and `sensitivity`) of their discrete Laplace noise. `reduce` is "none" (an answer per
-    count), "sum" or "mean", over all counts or along one `axis`. `below` says how f goes on below zero: "f",
-    "constant", "linear", "zero", a number or a function. `best` is "unbiased", "naive", "shrunk" or "auto": the last
-    takes the least estimated mean square error, and its answers are marked biased.
+    count), "sum" or "mean", over all counts or along one `axis`. `below` extends f below zero: "f",
+    "constant", "linear", "zero", a number or a function. `best` is "unbiased", "naive", "shrunk" or "auto", which
+    takes the method with the least estimated mean square error; answers other than unbiased are marked biased.
 
     Formula: f(y) - a (f(y+1) - 2 f(y) + f(y-1)), with the variance estimated without bias by
     a^2 (f(y+1) - 2 f(y) + f(y-1))^2 + a (f(y+1) - f(y))^2 + a (f(y-1) - f(y))^2.
@@ -88,10 +88,10 @@ def debias(
 
 
 def theorem_5_factor(noise: DiscreteLaplace, coordinates: int = 1) -> float:
-    """C^d: the unbiased answer's mean square error is at most this many times the naive one's.
+    """C^d, a bound on the mean square error of the unbiased answer over that of the naive one.
 
-    C = ((1 + q^2 + 2 sqrt(q)) / (1 - q)^2)^2 per coordinate that f joins; a sum over counts joins one. The constant is
-    derived by us, as the text of Theorem 5 at hand has lost its formula.
+    C = ((1 + q^2 + 2 sqrt(q)) / (1 - q)^2)^2 per coordinate that f joins; a sum over counts joins one. We derived the
+    constant ourselves, because the formula is missing from our copy of Theorem 5.
     """
     q = float(noise.q)
     base = (1 + q * q + 2 * math.sqrt(q)) / float(1 - noise.q) ** 2
@@ -100,14 +100,12 @@ def theorem_5_factor(noise: DiscreteLaplace, coordinates: int = 1) -> float:
 
 
 def admissible(function: Function, noise: DiscreteLaplace | ContinuousNoise) -> Growth:
-    """How fast f grows; refused if its expectation over the noise does not exist."""
+    """Return the growth of f; refuse f if its expectation over the noise does not exist."""
     growth = growth_of(function)
     if growth.rate >= noise.rate * (1 - ROUNDING):
-        rule = (
-            f"grow more slowly than e^({noise.rate:.6g} |y|), or no unbiased answer exists at this epsilon "
-            f"and sensitivity"
-        )
-        raise InvalidArgument("f", rule, f"about e^({growth.rate:.6g} |y|)")
+        rule = f"grow more slowly than e^({noise.rate:.6g} |y|)"
+        hint = "No unbiased answer exists at this epsilon and sensitivity."
+        raise InvalidArgument("f", rule, f"about e^({growth.rate:.6g} |y|)", hint)
     return growth
 
 
@@ -115,7 +113,7 @@ def _notes(function: Function, growth: Growth, squares: bool, values: Numbers) -
     notes = []
     negative = int(np.count_nonzero(values < 0)) if values.min() < 0 else 0
     if negative:
-        notes.append(f"{negative:,} noisy counts are negative; there f is {function.continued}")
+        notes.append(f"{negative:,} noisy counts are negative; there f is {function.extension}")
     if not growth.checked:
         notes.append("the growth of f was not checked")
     if not squares:

@@ -1,4 +1,4 @@
-"""How f goes on below zero, and what that does to the error: the same question with each way."""
+"""Extensions of f below zero compared: the same question with each of them, and the errors they lead to."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from deniable.counts.operator.function import BELOW, Function
 
 
 def compare_extensions(f: Any, data: Any, **options: Any) -> dict[str, Answer]:
-    """The answers of `debias` for each way of going on below zero, by name; ways that f does not allow are left out.
+    """The answers of `debias` for each extension of f below zero, by name; those that f does not allow are omitted.
 
-    All of them are unbiased for true counts of zero and more, and their standard errors differ. Choose by what you
-    know beforehand, not by the answer: to choose the smallest standard error of the data at hand is a bias.
+    All of them are unbiased for true counts of zero and above; their standard errors differ. Choose by prior
+    knowledge, not by the answer: choosing the smallest standard error on the data at hand introduces a bias.
 
     >>> import deniable as dn
     >>> noisy = dn.DiscreteLaplace(1.0).release([0, 2, 0, 1], seed=3)

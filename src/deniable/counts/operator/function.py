@@ -1,7 +1,7 @@
-"""A function of one count, as the operator sees it: values at whole numbers, also below zero.
+"""A function of one count, as the operator sees it: values at all integers, including negative ones.
 
-Counts are not negative, but noisy counts are. Any way to go on below zero keeps an answer unbiased for true counts of
-zero and more; it changes the error of small counts, so it is said, never guessed.
+True counts are never negative, but noisy counts can be. Any extension below zero keeps an answer unbiased for true
+counts of zero and above, but it changes the error of small counts; so the caller chooses it, and it is never guessed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ BELOW = ("f", "constant", "linear", "zero")
 
 @dataclass(frozen=True)
 class Function:
-    """f and how it goes on below zero, ready to be evaluated at many whole numbers at once.
+    """f and its extension below zero, evaluated at many integers at once.
 
     `below` is "f" (f itself), "constant" (f(0)), "linear" (the line through f(0) and f(1)), "zero", a number, or
-    a function of its own.
+    another function.
     """
 
     rule: Callable[[Any], Any]
@@ -32,7 +32,7 @@ class Function:
 
     @staticmethod
     def of(f: Any, below: Any = None) -> Function:
-        """A callable of an array, or an array of f(0), f(1), ..., whose last value is that of all larger counts."""
+        """Make one from a callable of an array, or from an array f(0), f(1), ... whose last value holds beyond it."""
         if isinstance(f, Function):
             return f if below is None else Function(f.rule, below)
         if callable(f):
@@ -42,11 +42,12 @@ class Function:
             raise InvalidArgument("f", "be a function of an array, or the values f(0), f(1), ...", f)
         checked = _checked_below("constant" if below is None else below)
         if isinstance(checked, str) and checked == "f":
-            raise InvalidArgument("below", "say how an array of values goes on: constant, linear, zero", below)
+            hint = "Use constant, linear, zero, a number or a function."
+            raise InvalidArgument("below", "extend an array of values below zero", below, hint)
         return Function(_Listed(values), checked)
 
     def __call__(self, points: Numbers) -> Numbers:
-        """The values at these whole numbers; floats, or objects where floats do not hold the numbers."""
+        """Return the values at these integers: floats, or objects where floats cannot represent the integers."""
         if isinstance(self.below, str) and self.below == "f":
             return self.evaluate(points)
         negative = points < 0
@@ -56,22 +57,23 @@ class Function:
         if callable(self.below):
             values[negative] = Function(self.below).evaluate(points[negative])
         elif self.below == "linear":
-            first = self.evaluate(np.array([0, 1]))
-            values[negative] += (first[1] - first[0]) * points[negative]
+            at_zero, at_one = self.evaluate(np.array([0, 1]))
+            values[negative] += (at_one - at_zero) * points[negative]
         elif self.below != "constant":
             values[negative] = 0.0 if self.below == "zero" else self.below
         return values
 
     def evaluate(self, points: Numbers) -> Numbers:
-        """f itself at these whole numbers, as floats if those hold them."""
+        """Return f itself at these integers, called with floats if those represent the integers."""
         small = points.dtype == np.float64 or points.size == 0 or fits_floats(points)
         argument = points.astype(np.float64, copy=False) if small else points.astype(object)
-        with np.errstate(all="ignore"):  # what comes of it is looked at below
+        with np.errstate(all="ignore"):  # the results are checked by the caller
             values = np.asarray(self.rule(argument))
         if values.shape != points.shape:
             if values.ndim:
-                rule = "give one value per count (it is called with an array; np.vectorize helps)"
-                raise InvalidArgument("f", rule, f"shape {values.shape} for {points.shape}")
+                hint = "It is called with an array; np.vectorize adapts a function of one number."
+                got = f"shape {values.shape} for {points.shape}"
+                raise InvalidArgument("f", "return one value per count", got, hint)
             values = np.full(points.shape, values)
         if values.dtype.kind == "c":
             raise InvalidArgument("f", "have real values", f"an array of {values.dtype}")
@@ -81,19 +83,19 @@ class Function:
             raise InvalidArgument("f", "have real values", f"an array of {values.dtype}") from None
 
     def at(self, points: Numbers) -> Numbers:
-        """The same, refused where f has no finite value."""
+        """Return the values at these integers; refuse an f that is not finite there."""
         values = self(points)
         wrong = ~np.isfinite(values.astype(np.float64))
         if wrong.any():
             place = points[wrong].flat[0]
             kind = "NaN" if np.isnan(values[wrong].flat[0]) else "an infinite value"
-            help_text = "; say with below= how f goes on below zero" if place < 0 else ""
-            raise InvalidArgument("f", f"be finite at every count and its neighbours{help_text}", f"{kind} at {place}")
+            hint = "Extend f below zero with below=." if place < 0 else ""
+            raise InvalidArgument("f", "be finite at every count and its neighbours", f"{kind} at {place}", hint)
         return values
 
     def around(self, values: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """The values at y - 1, y and y + 1; what is not finite is the caller's to notice."""
-        points = values - 1, values, values + 1  # all made before f is called, which may change what it is given
+        """Return the values at y - 1, y and y + 1; the caller checks that they are finite."""
+        points = values - 1, values, values + 1  # all made before f is called, which may change its argument
         if values.dtype == object or (not (isinstance(self.below, str) and self.below == "f") and values.min() < 1):
             down, here, up = map(self, points)
         else:
@@ -101,10 +103,10 @@ class Function:
         return down, here, up
 
     @property
-    def continued(self) -> str:
-        """How it goes on below zero, in words."""
+    def extension(self) -> str:
+        """The extension below zero, in words."""
         if callable(self.below):
-            return "a function of its own"
+            return "the function given as below"
         return {"f": "f itself", "constant": "f(0)", "linear": "the line through f(0) and f(1)", "zero": "0"}.get(
             self.below, f"{self.below}"
         )

@@ -16,21 +16,21 @@ import numpy as np
 from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
-from deniable.counts.answer import Answer, Moments, settle
+from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, Moments, settle
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.release import as_release
 from deniable.counts.whole import fits_floats
 
-Joint = Callable[[Floats], Any]  # many points, one in a row, to as many values
+Joint = Callable[[Floats], Any]  # maps points, one per row, to values
 
 MAX_TERMS = 3**13
 _CHUNK = 3**9
-_DRAWS = 400  # noises tried at the plug-in
+_DRAWS = 400  # draws of the noise at the plug-in
 
 
 class _Sum(NamedTuple):
-    """The debiased f and f^2, the sum of |weight f|, and the variance that sampling adds."""
+    """The debiased f and f^2, the sum of |weight f|, and the variance added by sampling."""
 
     value: float
     square: float
@@ -51,13 +51,13 @@ def debias_multivariate(
     seed: int | None = None,
     question: str = "f of all counts",
 ) -> Answer:
-    """f of all true counts together, without bias, for any f whose expectation over the noise exists.
+    """Estimate f of all true counts jointly, without bias, for any f whose expectation over the noise exists.
 
-    `f` takes an array with one point of d counts in each row, and gives one value per row. Up to `max_terms` terms all
-    3^d neighbours are added up; beyond, or with `samples`, that many are drawn by the size of their weights, and
-    the standard error includes what the sampling adds. They are drawn afresh, or from the `seed`, which
-    answers that are to be combined must not share. How fast f grows cannot be checked here: it must grow more slowly
-    than q^-|y| in every count.
+    `f` takes an array with one point of d counts per row, and returns one value per row. Up to `max_terms` terms, all
+    3^d neighbours are summed; beyond, or if `samples` is given, a sample of neighbours is drawn by the size of their
+    weights, and the standard error includes the error of sampling. The sample is fresh, or determined by `seed`;
+    answers that are to be combined must not share a seed. The growth of f cannot be checked here: f must grow more
+    slowly than q^-|y| in every count.
 
     Cost: 3^d evaluations of f. The variance grows with d like the bound `factor`; for sums, products, order
     statistics, trees and entropies use the functions made for them.
@@ -80,12 +80,10 @@ def debias_multivariate(
     # E[f_hat^2] - E[L(f^2)] = E[f_hat^2] - f(x)^2, whether f_hat was sampled or not
     variance, notes = found.value**2 - found.square, []
     if sampled:
-        notes.append(f"{count:,} of 3^{d} neighbours were drawn: of the variance {found.added:.3g} comes from that")
+        notes.append(f"{count:,} of 3^{d} neighbours were sampled, which adds {found.added:.3g} to the variance")
     if variance < found.added:
         variance = max(_plug_in(f, y, noise, trials).variance, 0.0) + found.added
-        notes.append(
-            "the unbiased estimate of the variance was negative: this one is for the noisy counts as true ones"
-        )
+        notes.append(PLUG_IN_VARIANCE)
     answer = Answer(
         question=question,
         value=found.value,
@@ -103,7 +101,7 @@ def debias_multivariate(
 
 
 def neighbours(d: int, a: float) -> Iterator[tuple[Floats, Floats]]:
-    """All steps from {-1, 0, 1}^d and their weights, some at a time."""
+    """Yield all steps from {-1, 0, 1}^d and their weights, in chunks."""
     logs = np.array([math.log(a), math.log1p(2 * a), math.log(a)])
     powers = 3 ** np.arange(d, dtype=np.int64)
     for start in range(0, 3**d, _CHUNK):
@@ -123,7 +121,7 @@ def _all(f: Joint, y: Numbers, noise: DiscreteLaplace) -> _Sum:
 
 
 def _sampled(f: Joint, y: Numbers, noise: DiscreteLaplace, count: int, source: np.random.Generator) -> _Sum:
-    """Steps drawn with probability |weight|/(1 + 4a)^d: each is worth its sign times (1 + 4a)^d."""
+    """Draw steps with probability |weight|/(1 + 4a)^d, each weighted by its sign times (1 + 4a)^d."""
     a = float(noise.a)
     worth = math.exp(min(y.size * math.log1p(4 * a), 700.0))
     terms, squares = [], []
@@ -141,7 +139,7 @@ def _sampled(f: Joint, y: Numbers, noise: DiscreteLaplace, count: int, source: n
 
 
 def _plug_in(f: Joint, y: Numbers, noise: DiscreteLaplace, seed: int, added: float = 0.0) -> Moments:
-    """Errors of the two answers if the noisy counts were the true ones, from seeded draws of the noise."""
+    """Return the errors of both answers if the noisy counts were the true ones, from seeded draws of the noise."""
     draws = _DRAWS if 3**y.size * _DRAWS <= 2**22 else max(16, 2**22 // 3 ** min(y.size, 16))
     points = y + noise.release(np.zeros((draws, y.size), np.int64), seed=seed).values
     naive = _values(f, points)
@@ -159,7 +157,7 @@ def _values(f: Joint, points: Numbers) -> Floats:
     with np.errstate(all="ignore"):
         values = np.asarray(f(points.astype(np.float64)), np.float64)
     if values.shape != (len(points),):
-        rule = "give one value per row of the array it is called with"
+        rule = "return one value per row of the array it is called with"
         raise InvalidArgument("f", rule, f"shape {values.shape} for {points.shape}")
     if not np.isfinite(values).all():
         raise InvalidArgument("f", "be finite at the counts and their neighbours", "NaN or an infinite value")

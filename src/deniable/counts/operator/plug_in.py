@@ -1,7 +1,7 @@
-"""What the errors of the naive and the unbiased answer would be if the noisy counts were the true ones.
+"""Plug-in errors of sums over single counts: bias and variances as if the noisy counts were the true ones.
 
-Expectations over the noise are exact sums, cut where the noise is less likely than 2^-60 or so; where that takes too
-many terms, at the smallest epsilons, they are means over its quantiles.
+Expectations over the noise are exact sums, cut where the noise is less likely than about 2^-60; where that takes too
+many terms, at the smallest epsilons, they are means over quantiles of the noise.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 _TABLE = 2**22  # values of f kept at once
 _EVALUATIONS = 2**22
-_WIDEST = 2**15  # beyond this reach of the noise its quantiles stand for it
+_WIDEST = 2**15  # beyond this reach the noise is represented by its quantiles
 _QUANTILES = 2000
 _TAIL = 45.0  # e^-45 = 2^-65
 
 
 def reach(noise: DiscreteLaplace, growth: float = 0.0) -> int:
-    """How far the noise is followed, for functions that grow like e^(growth |y|)."""
+    """The largest noise taken into account, for functions that grow like e^(growth |y|)."""
     return math.ceil(_TAIL / max(noise.rate - growth, 1e-3 * noise.rate)) + 2
 
 
 def smoothed(table: Numbers, q: float) -> Floats:
-    """E[f(x + Z)] at every place of a table, as if f were zero outside it.
+    """E[f(x + Z)] at every entry of a table, with f taken as zero outside it.
 
     Two passes: s_t = f_t + q s_(t-1) sums the noise of one sign.
     """
@@ -50,7 +50,7 @@ def smoothed(table: Numbers, q: float) -> Floats:
 def moments_of(
     function: Function, noise: DiscreteLaplace, values: Numbers, reduce: str, axis: int | None, growth: Growth
 ) -> Moments:
-    """Bias, variances and covariance of the two answers, summed or averaged as the answer is."""
+    """Bias, variances and covariance of both answers, reduced in the same way as the answer."""
     if is_endless(growth, noise.rate):
         shape = values.shape if reduce == "none" else values.sum(axis=axis).shape
         endless = plain(np.full(shape, np.inf))
@@ -73,16 +73,16 @@ def moments_of(
 
 
 def _table(function: Function, noise: DiscreteLaplace, low: int, high: int, far: int) -> Floats:
-    """The four moments, one in a row, at every whole number from low to high."""
+    """The four moments, one per row, at every integer from low to high."""
     wide = np.asarray(function(np.arange(low - far - 1, high + far + 2)), np.float64)
-    wide = np.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0)  # far out, where the noise all but never goes
+    wide = np.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0)  # far out, where the noise has next to no mass
     return _moments(wide, float(noise.q), float(noise.a))[:, far : far + high - low + 1]
 
 
 def _moments(f: Floats, q: float, a: float) -> Floats:
-    """Bias, naive variance, variance and covariance, all but at the two ends of the table.
+    """Bias, naive variance, variance and covariance, except at the two ends of the table.
 
-    With m = E[f(x + Z)], L m = f: so both f_hat = L f and f itself are unbiased, for f and for m. For any g and h,
+    With m = E[f(x + Z)], L m = f: so f_hat = L f is unbiased for f, and f itself is unbiased for m. For any g and h,
     L g L h - L(g h) = a^2 D2 g D2 h + a (up g up h + down g down h) has the expectation Cov(L g, L h): sums of
     squares, where the plain formulas would subtract large numbers. Likewise m - f = a E[D2 f(x + Z)].
     """
@@ -90,8 +90,8 @@ def _moments(f: Floats, q: float, a: float) -> Floats:
     mean_up, mean_down = smoothed(up, q), smoothed(down, q)  # of m
     second, mean_second = up + down, mean_up + mean_down
 
-    def expected(first: tuple[Floats, Floats, Floats], other: tuple[Floats, Floats, Floats]) -> Floats:
-        return smoothed(a * a * first[2] * other[2] + a * (first[0] * other[0] + first[1] * other[1]), q)
+    def expected(one: tuple[Floats, Floats, Floats], other: tuple[Floats, Floats, Floats]) -> Floats:
+        return smoothed(a * a * one[2] * other[2] + a * (one[0] * other[0] + one[1] * other[1]), q)
 
     of_f, of_m = (up, down, second), (mean_up, mean_down, mean_second)
     return np.stack([a * mean_second, expected(of_m, of_m), expected(of_f, of_f), expected(of_f, of_m)])
@@ -100,14 +100,14 @@ def _moments(f: Floats, q: float, a: float) -> Floats:
 def _windows(
     function: Function, noise: DiscreteLaplace, values: Numbers, far: int, sample: bool
 ) -> tuple[list[Floats], float]:
-    """The four moments at every count by its own window; of an even sample of the sorted counts if they are many."""
+    """The four moments at every count, each from its own window; if many, at an even sample of the sorted counts."""
     flat, scale = values.reshape(-1), 1.0
     most = max(1, _EVALUATIONS // (2 * min(far, 3 * _QUANTILES) + 1))
     if flat.size > most and sample:
         flat, scale = np.sort(flat)[np.linspace(0, flat.size - 1, most).astype(np.int64)], flat.size / most
     distinct, places = np.unique(flat, return_inverse=True)
     if len(distinct) > most:
-        raise InvalidArgument("best", "be unbiased for so many and so different counts", "another")
+        raise InvalidArgument("best", f"be unbiased for more than {most:,} distinct counts", "another")
     found = np.stack([_at(function, noise, value, far) for value in distinct.tolist()], axis=1)
     shape = values.shape if flat.size == values.size else flat.shape
     return [part[places].reshape(shape) for part in found], scale
@@ -121,5 +121,5 @@ def _at(function: Function, noise: DiscreteLaplace, value: int, far: int) -> Flo
     steps = np.floor(-np.log(shares) / noise.rate).astype(np.int64)
     terms = terms_at(function, noise, value + np.concatenate([steps, -1 - steps]))
     both = np.cov(terms.naive, terms.value)
-    bias = float((terms.naive - terms.value).mean())  # a E[D2 f]: better than the mean of f minus f
+    bias = float((terms.naive - terms.value).mean())  # a E[D2 f], more accurate than the mean of f minus f
     return np.array([bias, both[0, 0], both[1, 1], both[0, 1]])

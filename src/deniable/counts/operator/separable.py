@@ -1,6 +1,6 @@
-"""Sums of functions of single counts: each term by itself, values and variances added up.
+"""Sums of functions of single counts: each term is debiased by itself, then values and variances are added up.
 
-A sum over independent noises is unbiased if its terms are, and its variance is the sum of theirs.
+A sum over independent noises is unbiased if its terms are, and its variance is the sum of their variances.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def separable(
     best: str = "unbiased",
     question: str = "sum of functions of the counts",
 ) -> Answer:
-    """f_1(x_1) + ... + f_n(x_n) without bias: one function (or array of values) per count.
+    """Estimate f_1(x_1) + ... + f_n(x_n) without bias: one function (or array of values) per count.
 
-    For one and the same function of every count, `debias(f, data, reduce="sum")` is faster.
+    If the function is the same for every count, `debias(f, data, reduce="sum")` is faster.
 
     >>> import deniable as dn
     >>> noisy = dn.DiscreteLaplace(1.0).release([3, 8], seed=1)
@@ -68,7 +68,7 @@ def separable(
 
 
 def functions_of(functions: Sequence[Any], release: Release, below: Any) -> list[Function]:
-    """One function per count, checked."""
+    """Return one function per count, checked."""
     if not isinstance(functions, (list, tuple)) or len(functions) != release.size:
         raise InvalidArgument("functions", f"be {release.size} functions, one per count", functions)
     return [Function.of(f, below) for f in functions]
@@ -106,9 +106,9 @@ def sum_answer(
     best: str = "unbiased",
     notes: tuple[str, ...] = (),
 ) -> Answer:
-    """offset + slope times the sum of one function over all counts, or along an axis: the shape of most questions.
+    """Answer offset + slope times the sum of one function over all counts, or along an axis, as most questions are.
 
-    `parts` times (|y| + 1) bounds the terms of the function at y and beside it, if they can cancel.
+    `parts` times (|y| + 1) bounds the terms of the function at y and its neighbours, if they can cancel.
     """
     values, noise = release.values, release.noise
     check_axis(axis, release)
@@ -137,7 +137,7 @@ def sum_answer(
 
 
 def check_axis(axis: object, release: Release) -> None:
-    """Refuse what is no axis of the counts."""
+    """Refuse anything but an axis of the counts."""
     many = release.values.ndim
     whole = isinstance(axis, (int, np.integer)) and not isinstance(axis, bool)
     if axis is not None and not (whole and -many <= axis < many):  # type: ignore[operator]

@@ -1,4 +1,7 @@
-"""The operator at many counts: the unbiased value, its variance and the naive value of each, then their sums."""
+"""The operator applied count by count: unbiased value, variance and naive value of each, then their sums.
+
+Every answer that is a sum over single counts is built on this layer.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,9 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True)
 class Reduced:
-    """The terms, or their sum or mean; a bound on the same of |f| at the counts and beside them, for rounding.
+    """The terms, or their sum or mean. `size` bounds |f| at the counts and their neighbours, reduced likewise.
 
-    `largest` is what the answer could be: the sum (mean) if every count had the largest |f| among the noisy counts.
+    `largest` is the largest possible answer: the sum (mean) if every count had the largest |f| among the noisy counts.
     """
 
     terms: Terms
@@ -43,9 +46,9 @@ class Reduced:
 
 
 def terms_at(function: Function, noise: DiscreteLaplace, values: Numbers, into: Terms | None = None) -> Terms:
-    """The operator at these noisy counts, one by one; exact before rounding if the counts are Python integers.
+    """Apply the operator to each of these noisy counts; exact before rounding if the counts are Python integers.
 
-    `into` are arrays that the value and the variance may be written to, if floats hold them.
+    `into` holds arrays that the value and the variance may be written to, if the counts fit in floats.
     """
     a: Any = float(noise.a)
     if fits_floats(values):
@@ -68,18 +71,18 @@ def terms_at(function: Function, noise: DiscreteLaplace, values: Numbers, into: 
         second = np.add(second, up, out=into.variance if into else None)
     try:
         terms = Terms(*(np.asarray(part, np.float64) for part in (value, second, here)))
-    except (OverflowError, TypeError, ValueError):  # of Python numbers, or of what is no number
+    except (OverflowError, TypeError, ValueError):  # Python numbers that are too large, or no numbers at all
         raise InvalidArgument("f", "have real values that floats can hold", "others") from None
     with np.errstate(all="ignore"):
-        total = terms.value.sum()  # not finite if one of them is not
+        total = terms.value.sum()  # not finite if any term is not
     if not np.isfinite(total):
         for step in (0, 1, -1):
-            function.at(values + step)  # says where f is not finite
+            function.at(values + step)  # raises an error that names where f is not finite
     return terms
 
 
 def reduced(function: Function, noise: DiscreteLaplace, values: Numbers, reduce: str, axis: int | None) -> Reduced:
-    """The operator at every count, then nothing, or the sum or mean of all or along an axis."""
+    """Apply the operator to every count, then take the sum or mean of all, or along an axis, or neither."""
     # |f(y + 1) - f(y)| <= root of (variance/a); a sum of n roots <= root of (n times the sum)
     a = float(noise.a)
     if reduce != "none" and axis is None:
@@ -100,7 +103,7 @@ def reduced(function: Function, noise: DiscreteLaplace, values: Numbers, reduce:
 
 
 def _total(function: Function, noise: DiscreteLaplace, flat: Numbers) -> tuple[Terms, float, float]:
-    """The sums of the terms and of |f|, and the largest |f|."""
+    """Return the sums of the terms and of |f|, and the largest |f|."""
     least = _dense_from(flat)
     if least is not None:
         counts = np.bincount(flat - least)
@@ -142,7 +145,7 @@ def _chunks(flat: Numbers) -> Iterator[Numbers]:
 
 
 def _dense_from(flat: Numbers) -> int | None:
-    """The least count, if a table of f from there to the largest costs less than half as much as f of every count."""
+    """Return the smallest count if a table of f over the range costs less than half as much as f of every count."""
     if flat.dtype == object:
         return None
     least, most = int(flat.min()), int(flat.max())

@@ -1,1 +1,1 @@
-"""The questions noisy counts answer, one file per subject."""
+"""The questions that can be asked of noisy counts, one file per subject."""

@@ -1,4 +1,4 @@
-"""How concentrated counts are: the Simpson index (two draws agree) and the Gini-Simpson index (they differ)."""
+"""Concentration of counts: the Simpson index (two draws agree) and the Gini-Simpson index (two draws differ)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def simpson(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """The Simpson index, sum of (x/N)^2: the probability that two draws are of one kind.
+    """The Simpson index, sum of (x/N)^2: the probability that two draws are of the same kind.
 
-    `total` is N if it is public (one number, or one for each row of a matrix). Without `replacement` it is the sum
-    of x (x - 1)/(N (N - 1)), whose total must be at least two.
+    `total` is N if it is public (one number, or one per row of a matrix). Without `replacement` the index is the sum
+    of x (x - 1)/(N (N - 1)), and the total must be at least two.
     """
     return _index("Simpson index", data, total, replacement, tolerance, epsilon, sensitivity, best, differ=False)
 
@@ -70,7 +70,7 @@ def _index(
     n = public_totals(total, release)
     if not replacement and np.min(n) < 2:
         raise InvalidArgument("total", "be at least 2 for draws without replacement", total)
-    # the true counts add up to n: with b x taken from every term, the slopes 2 x - b are as small as they can be
+    # the true counts add up to n: subtracting b x from every term makes the slopes 2 x - b as small as possible
     b = 2 * float(np.mean(n)) / (release.shape[-1] if release.shape else 1)
     slope = sign / (n * (n - back))
     return sum_answer(

@@ -2,11 +2,11 @@
 
     D = log(M/N) + (1/N) sum over i of (x_i log x_i - x_i log w_i),   N and M the totals of x and w.
 
-With public totals, multiples of (sum of x_i) - N = 0 and of (sum of w_i) - M = 0 are added, such that the slopes are
-those of the distributions: log(x_i M/(w_i N)) and 1/M - x_i/(w_i N).
+With public totals, multiples of (sum of x_i) - N = 0 and of (sum of w_i) - M = 0 are added, chosen so that the slopes
+are those of the distributions: log(x_i M/(w_i N)) and 1/M - x_i/(w_i N).
 
-The logarithm goes on as 0 below one. The answer is unbiased if every w_i is at least one where x_i is not zero, without
-which D is infinite.
+The logarithm is extended by 0 below one. The answer is unbiased if every w_i is at least one where x_i is not zero;
+otherwise D is infinite.
 
 Reference: Theorem 24 of Hillebrand et al. 2026; by the form above in linear time instead of d^3 terms.
 """
@@ -28,7 +28,7 @@ from deniable.counts.certain.balls import TOLERANCE, ball
 from deniable.counts.certain.joint_error import NEGATIVE, Pair, assembled, certain_joint, simulated_moments
 from deniable.counts.certain.total_answers import UNKNOWN
 from deniable.counts.certain.trinomial import digits
-from deniable.counts.certain.unknown_total import NoisyTotal, centred
+from deniable.counts.certain.unknown_total import NoisyTotal, relative_to
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.operator.function import Function
 from deniable.counts.operator.separable import ROUNDING
@@ -36,7 +36,7 @@ from deniable.counts.operator.terms import terms_at
 from deniable.counts.questions.entropy import log_ball, public_totals, x_log_x, x_log_x_ball
 from deniable.counts.release import Release, as_release
 
-_POSITIVE = "unbiased if the second histogram has at least one wherever the first has"
+_POSITIVE = "unbiased if the second histogram is at least one wherever the first is not zero"
 _LOG = Function.of(lambda x: np.log(np.maximum(x.astype(np.float64), 1.0)))
 
 
@@ -53,15 +53,15 @@ def divergence(
 ) -> Answer:
     """D(x/N || w/M) of the true counts behind two releases with independent noise, in nats.
 
-    `total` and `other_total` are N and M if both are public; without them they are estimated along. `other` is a
-    release as `data`, or noisy counts with the same epsilon and sensitivity.
+    `total` and `other_total` are N and M if both are public; otherwise they are estimated too. `other` is a release
+    like `data`, or noisy counts with the same epsilon and sensitivity.
     """
     first = as_release(data, epsilon, sensitivity)
     second = other if isinstance(other, Release) else as_release(other, epsilon, sensitivity)
     if first.values.ndim != 1 or first.shape != second.shape:
-        raise InvalidArgument("other", f"be a vector of as many counts, {first.size}", second.shape)
+        raise InvalidArgument("other", f"be a vector of {first.size} counts, as many as the first", second.shape)
     if (total is None) != (other_total is None):
-        raise InvalidArgument("other_total", "be given if and only if total is", other_total)
+        raise InvalidArgument("other_total", "be given if and only if total is given", other_total)
     if total is None:
         answer = _unknown(first, second, positive(tolerance=tolerance))
     else:
@@ -82,20 +82,20 @@ def _public(first: Release, second: Release, n: float, m: float) -> Answer:
     y, v = first.values.astype(np.float64), second.values.astype(np.float64)
     b, k = math.log(n / m) + 1, n / m
     f = Function.of(lambda x: x_log_x(x) - b * x)
-    own, logs = terms_at(f, first.noise, first.values), terms_at(_LOG, second.noise, second.values)
+    terms, logs = terms_at(f, first.noise, first.values), terms_at(_LOG, second.noise, second.values)
     # covariances with a linear function keep first differences only: L(f) L(x) - L(f x) = a (f(y+1) - f(y-1))
     with_x, with_w = a * _slope(f, y), c * _slope(_LOG, v)
     # of f(x) - x log w + k w: v_f - 2 log w cov(f, x) + y^2 v_log + 2a (log^2 - v_log) + 2c k^2 - 2 k y cov(log, w)
-    always = own.variance + 2 * a * logs.value**2 + y**2 * logs.variance + 2 * c * k * k
+    always = terms.variance + 2 * a * logs.value**2 + y**2 * logs.variance + 2 * c * k * k
     crossed = 2 * logs.value * with_x + 2 * a * logs.variance + 2 * k * y * with_w
     variance, notes = float((always - crossed).sum()), [_POSITIVE]
     if variance < 0:
         variance = float((always + np.abs(crossed)).sum())
         notes.append(NEGATIVE)
     constant = math.log(m / n) + b - 1  # k m/n = 1
-    value = math.fsum(own.value - y * logs.value + k * v) / n + constant
-    naive = math.fsum(own.naive - y * logs.naive + k * v) / n + constant
-    size = math.fsum(np.abs(own.naive) + np.abs(y * logs.naive) + np.abs(k * v)) / n
+    value = math.fsum(terms.value - y * logs.value + k * v) / n + constant
+    naive = math.fsum(terms.naive - y * logs.naive + k * v) / n + constant
+    size = math.fsum(np.abs(terms.naive) + np.abs(y * logs.naive) + np.abs(k * v)) / n
     return Answer(
         question="Kullback-Leibler divergence",
         value=value,
@@ -123,7 +123,8 @@ def _unknown(first: Release, second: Release, tolerance: float) -> Answer:
     naive = math.log(bottom / top) + math.fsum(terms) / top
 
     def compute() -> list[Pair]:
-        return [centred(_pair(NoisyTotal(first.values, first.noise), NoisyTotal(second.values, second.noise)), naive)]
+        pair = _pair(NoisyTotal(first.values, first.noise), NoisyTotal(second.values, second.noise))
+        return [relative_to(naive, pair)]
 
     bits = digits(first.size, first.noise) + digits(second.size, second.noise) + 64
     joint = certain_joint(compute, tolerance, bits)[0]
@@ -137,8 +138,8 @@ def _unknown(first: Release, second: Release, tolerance: float) -> Answer:
 def _pair(x: NoisyTotal, w: NoisyTotal) -> Pair:
     """The unbiased D and D^2, D = Q + log M, Q = -log N + sum of x log x / N - sum of x_i log w_i / N.
 
-    Given w, Q is a formula in x and its total with the unbiased logarithms as factors. In D^2 the products of functions
-    of w, (log M)^2, log M log w_i and (log w_i)^2, are not products of their estimates: the differences are added.
+    Given w, Q is a formula in x and its total with the unbiased logarithms as factors. In D^2 the unbiased estimates of
+    (log M)^2, log M log w_i and (log w_i)^2 are not the products of the estimates: the differences are added.
     """
     logs = w.sum_of(log_ball)
     one, log_total = w.table(lambda _: ball(1)), w.table(log_ball)
@@ -146,20 +147,20 @@ def _pair(x: NoisyTotal, w: NoisyTotal) -> Pair:
     of_total = w.alone(log_total)
     inverse = x.table(lambda n: 1 / ball(n))
     shares = x.sum_of(ball)
-    own, crossed = x.sum_of(x_log_x_ball), x.sum_of(ball, [-factor for factor in factors])
+    entropy, crossed = x.sum_of(x_log_x_ball), x.sum_of(ball, [-factor for factor in factors])
     alone = x.table(lambda n: of_total - log_ball(n))
-    found = x.answer(alone, [(own, inverse), (crossed, inverse)])
+    found = x.answer(alone, [(entropy, inverse), (crossed, inverse)])
 
     square = found.square + w.alone(log_total * log_total) - of_total * of_total
     squares = w.each(w.product(logs, logs), one)
     with_total = w.each(logs, log_total)
     means = x.each(shares, inverse)
     seconds = x.each(x.product(shares, shares), inverse * inverse)
-    for factor, own_square, joint, mean, second in zip(factors, squares, with_total, means, seconds, strict=True):
-        square += second * (own_square - factor * factor) - 2 * mean * (joint - of_total * factor)
-    return Pair(found.first, square)
+    for factor, log_square, joint, mean, second in zip(factors, squares, with_total, means, seconds, strict=True):
+        square += second * (log_square - factor * factor) - 2 * mean * (joint - of_total * factor)
+    return Pair(found.value, square)
 
 
 def _scale(first: Release, second: Release) -> float:
-    """The largest D with all of x where w has one: log of w's total."""
+    """The largest D, reached if all of x lies where w is one: the logarithm of w's total."""
     return math.log(max(float(second.values.sum()), float(first.size), 2.0))

@@ -1,11 +1,11 @@
-"""The entropy of the distribution that counts describe, with their total public or not.
+"""The entropy of the counts' distribution, with their total public or not.
 
     H = log N - (1/N) sum over i of x_i log x_i,   N the sum of the counts.
 
 With a public N this is a sum over single counts, to which any multiple of (sum of x_i) - N = 0 may be added. The terms
 here are x log x - b x, b = 1 + log(N/d) or 0 if that is negative, d the number of counts: their slope, log x + 1 - b,
-is zero for counts of the mean size, and for empty ones where counts are sparse. The sum of -(x/N) log(x/N) is unbiased
-too, with a standard error that was 2.3 to 31 times as large in our trials.
+is zero for counts of the mean size, and for empty counts where counts are sparse. The sum of -(x/N) log(x/N) is
+unbiased too, with a standard error that was 2.3 to 31 times as large in our trials.
 
 Reference: Theorems 13 and 23, section E.2 of Hillebrand et al. 2026.
 """
@@ -38,14 +38,14 @@ def entropy(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """The entropy of the counts divided by their sum; of each row, if they are a matrix.
+    """The entropy of the counts divided by their sum; one answer per row if they are a matrix.
 
-    `total` is the sum of the true counts if that is public (one number, or one for each row), and is estimated along if
-    it is not. With a public total a person can only move from one count to another: the sensitivity is then 2.
-    `base` is that of the logarithm.
+    `total` is the sum of the true counts if it is public (one number, or one per row); otherwise it is estimated too.
+    With a public total a person can only move from one count to another, so the sensitivity is 2. `base` is the base
+    of the logarithm.
 
-    Cost: linear with a public total. With an unknown one, linear in numbers of n log2(1 + 4a) digits; the error is
-    small if the total is some times the number of counts, and beyond use if it is less.
+    Cost: linear with a public total. With an unknown total, linear, on numbers of n log2(1 + 4a) digits; the error is
+    small if the total is several times the number of counts, and makes the answer useless if it is smaller.
 
     >>> import deniable as dn
     >>> noisy = dn.DiscreteLaplace(1.0, sensitivity=2).release([30, 50, 20], seed=1)
@@ -76,7 +76,7 @@ def entropy(
 
 
 def x_log_x(x: Any) -> Any:
-    """x log x, for an array; 0 where x is at most one."""
+    """x log x of an array; 0 where x is at most one."""
     larger = np.maximum(np.asarray(x, np.float64), 1.0)
     return larger * np.log(larger)
 
@@ -92,7 +92,7 @@ def log_ball(x: int) -> Any:
 
 
 def public_totals(total: Any, release: Release, name: str = "total") -> Any:
-    """A public total as a float, or those of the rows as an array."""
+    """Return a public total as a float, or the totals of the rows as an array."""
     rows = release.shape[0] if release.values.ndim == 2 else 1
     array = np.asarray(total)
     if array.dtype == object:  # beyond 64 bits

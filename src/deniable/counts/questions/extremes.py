@@ -1,7 +1,7 @@
 """The smallest and the largest count, in linear time.
 
-With M the largest noisy count, m_0 how many are M and m_1 how many are M - 1, the largest true count is estimated
-without bias by M + 1 - (1 + a)^m_0 - (-a)^m_0 (1 + a)^m_1; the smallest by the mirror image.
+With M the largest noisy count, m_0 the number of noisy counts that are M and m_1 the number that are M - 1, the largest
+true count is estimated without bias by M + 1 - (1 + a)^m_0 - (-a)^m_0 (1 + a)^m_1; the smallest by the mirror image.
 
 Reference: Theorem 20 of Hillebrand et al. 2026.
 """
@@ -19,7 +19,7 @@ from deniable.counts.answer import Answer
 from deniable.counts.certain.balls import TOLERANCE, ball
 from deniable.counts.certain.joint_error import Joint, Pair, certain_joint, joint_answer, simulated_moments
 from deniable.counts.noise import DiscreteLaplace
-from deniable.counts.questions.order_statistics import spread
+from deniable.counts.questions.order_statistics import count_range
 from deniable.counts.release import Release, as_release
 
 
@@ -53,9 +53,9 @@ def minimum(
 
 
 def _extreme(release: Release, sign: int, question: str, tolerance: float, best: str) -> Answer:
-    """The maximum (sign 1), or the minimum (sign -1) as its mirror image."""
+    """Answer the maximum (sign 1), or the minimum (sign -1) as its mirror image."""
     limit, noise = positive(tolerance=tolerance), release.noise
-    scale = spread(np.array([release.values.min(), release.values.max()], object))
+    scale = count_range(np.array([release.values.min(), release.values.max()], object))
     joint, end = _beyond(release.values, sign, noise, limit)
 
     def both(values: Numbers) -> tuple[float, float]:
@@ -75,7 +75,7 @@ def _extreme(release: Release, sign: int, question: str, tolerance: float, best:
 
 
 def _beyond(values: Numbers, sign: int, noise: DiscreteLaplace, tolerance: float) -> tuple[Joint, int]:
-    """How far the extreme is beyond that of the noisy counts (away from them is positive), and the latter."""
+    """Return the distance from the noisy extreme to the true one (outwards is positive), and the noisy extreme."""
     end = int(values.max() if sign > 0 else values.min())
     here, under = (int(np.count_nonzero(values == each)) for each in (end, end - sign))
 
@@ -84,8 +84,8 @@ def _beyond(values: Numbers, sign: int, noise: DiscreteLaplace, tolerance: float
 
 
 def largest_pair(here: int, under: int, noise: DiscreteLaplace) -> Pair:
-    """Unbiased answers to x - M and (x - M)^2, x the largest count: `here` noisy ones are M, `under` are M - 1."""
+    """Unbiased answers to x - M and (x - M)^2, x the largest count; `here` noisy counts are M, `under` are M - 1."""
     a = ball(noise.a)
-    # estimates of 1[x <= M] and of 1[x <= M - 1] of all counts; further down there is a count above
+    # estimates of 1[x <= M] and of 1[x <= M - 1]; for smaller bounds they are 0, since some count is above
     s_0, s_1 = (1 + a) ** here, (-a) ** here * (1 + a) ** under
     return Pair(1 - s_0 - s_1, 1 - s_0 + s_1)

@@ -1,12 +1,12 @@
 """The k-th smallest count, for one k or for all k at once, and the median.
 
-For a whole number t, 1[x <= t] has the unbiased estimate 1, 1 + a, -a, 0 for y < t, y = t, y = t + 1 and above.
-So "at least k counts are <= t" is estimated by the coefficients of z^j, j >= k - #{y < t}, added up, of
+For an integer t, 1[x <= t] has the unbiased estimate 1, 1 + a, -a, 0 for y < t, y = t, y = t + 1 and y > t + 1.
+So "at least k counts are <= t" is estimated by the sum of the coefficients of z^j, j >= k - #{y < t}, of
 
     P_t(z) = ((1 + a) z - a)^#{y = t} ((1 + a) - a z)^#{y = t + 1},
 
-which is 0 or 1 but for t = v - 1 and t = v, v being the k-th smallest noisy count. With those two sums S_0 (t = v)
-and S_1 (t = v - 1), the k-th smallest true count is v + 1 - S_0 - S_1.
+which is 0 or 1 except for t = v - 1 and t = v, v being the k-th smallest noisy count. With S_0 the sum for t = v
+and S_1 the sum for t = v - 1, the k-th smallest true count is estimated by v + 1 - S_0 - S_1.
 
 Reference: Theorem 21 of Hillebrand et al. 2026, computed here by polynomials instead of double sums.
 """
@@ -35,7 +35,7 @@ from deniable.counts.certain.joint_error import (
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.release import Release, as_release
 
-BETWEEN = "between two order statistics: the standard error is the mean of theirs, which is rather too large"
+BETWEEN = "between two order statistics: the standard error is the mean of theirs, which tends to be too large"
 _LARGE = 1e300
 _SLACK = 64  # binary digits beyond those that cancel
 
@@ -47,15 +47,15 @@ def order_statistics(
     epsilon: float | None = None,
     sensitivity: int | None = None,
 ) -> Answer:
-    """All order statistics at once, from the smallest count to the largest: an answer with an array of values.
+    """All order statistics, from the smallest count to the largest: an answer with an array of values.
 
     Cost: sum over t of (n_t + n_(t+1)) log(...) operations on numbers of about (n_t + n_(t+1)) log2(1 + 2a) digits,
-    n_t being how many noisy counts are t. Many equal counts make an order statistic uncertain beyond use: see
-    `.useless`.
+    n_t being the number of noisy counts equal to t. Many equal counts make an order statistic too uncertain to use:
+    see `.useless`.
     """
     release = as_release(data, epsilon, sensitivity)
     ordered = np.sort(release.values.reshape(-1))
-    limit, scale = positive(tolerance=tolerance), spread(ordered)
+    limit, scale = positive(tolerance=tolerance), count_range(ordered)
     joints = [joint for group in _groups(ordered) for joint in _of_group(*group, release.noise, limit)]
     answer = joint_answer("all order statistics", release, joints, ordered.astype(np.float64), ordered, scale=scale)
     return warn_of_useless(answer)
@@ -85,7 +85,7 @@ def median(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """The median of the counts: the middle one, or the mean of the two in the middle.
+    """The median of the counts: the middle count, or the mean of the two in the middle.
 
     >>> import deniable as dn
     >>> noisy = dn.DiscreteLaplace(2.0).release([3, 80, 15, 41, 9], seed=1)
@@ -107,7 +107,7 @@ def quantile(
     best: str = "unbiased",
     question: str | None = None,
 ) -> Answer:
-    """A quantile of the counts, between order statistics on a line (as NumPy's default)."""
+    """A quantile of the counts, interpolated linearly between order statistics (as NumPy's default)."""
     release = as_release(data, epsilon, sensitivity)
     place = between(0, 1, share=share) * (release.size - 1)
     low = min(math.floor(place), release.size - 1)
@@ -117,7 +117,7 @@ def quantile(
 
 
 def _mixed(release: Release, weights: dict[int, float], question: str, tolerance: float, best: str) -> Answer:
-    """One order statistic, or a mean of two neighbours with a standard error that bounds that of the mean."""
+    """Answer one order statistic, or a weighted mean of two neighbours with a bound on its standard error."""
     limit, ordered = positive(tolerance=tolerance), np.sort(release.values.reshape(-1))
 
     def solve(values: Numbers) -> tuple[list[Joint], float]:
@@ -129,10 +129,10 @@ def _mixed(release: Release, weights: dict[int, float], question: str, tolerance
         return naive + _mean([each.value for each in found], shares), naive
 
     def moments() -> Moments:
-        return simulated_moments(both, release, centre)
+        return simulated_moments(both, release, naive)
 
-    shares, scale = list(weights.values()), spread(ordered)
-    joints, centre = solve(ordered)
+    shares, scale = list(weights.values()), count_range(ordered)
+    joints, naive = solve(ordered)
     joint = Joint(
         _mean([each.value for each in joints], shares),
         _mean([each.width for each in joints], shares),
@@ -142,18 +142,18 @@ def _mixed(release: Release, weights: dict[int, float], question: str, tolerance
     )
     notes = (BETWEEN,) if len(weights) > 1 else ()
     return joint_answer(
-        question, release, [joint], centre, centre, scale=scale, best=best, moments_rule=moments, notes=notes
+        question, release, [joint], naive, naive, scale=scale, best=best, moments_rule=moments, notes=notes
     )
 
 
 def _mean(numbers: list[float], shares: list[float]) -> float:
-    """The weighted mean; infinite if one of the numbers is, also where two of them would cancel."""
+    """The weighted mean; infinite if any number is, even where two infinities would cancel."""
     finite = math.fsum(share * max(-_LARGE, min(_LARGE, number)) for share, number in zip(shares, numbers, strict=True))
     return math.copysign(math.inf, finite) if any(map(math.isinf, numbers)) else finite
 
 
-def spread(ordered: Numbers) -> float:
-    """How far apart the counts are: an order statistic with a larger standard error is useless."""
+def count_range(ordered: Numbers) -> float:
+    """The range of the counts, at least 1: an order statistic with a larger standard error is useless."""
     low, high = int(ordered[0]), int(ordered[-1])
     if max(-low, high) > _LARGE:
         raise InvalidArgument("data", f"be counts below {_LARGE:g}", "larger counts")
@@ -161,7 +161,7 @@ def spread(ordered: Numbers) -> float:
 
 
 def _groups(ordered: Numbers) -> Iterator[tuple[int, int, int]]:
-    """Of every distinct count v, in order: how many are v - 1, v and v + 1."""
+    """For every distinct count v, in order: the number of counts that are v - 1, v and v + 1."""
     values, counts = np.unique(ordered, return_counts=True)
     many = dict(zip(values.tolist(), counts.tolist(), strict=True))
     return ((many.get(v - 1, 0), many[v], many.get(v + 1, 0)) for v in many)
@@ -170,14 +170,14 @@ def _groups(ordered: Numbers) -> Iterator[tuple[int, int, int]]:
 def _one(ordered: Numbers, k: int, noise: DiscreteLaplace, tolerance: float) -> Joint:
     v = ordered[k - 1]
     under, here, over = (int(np.count_nonzero(ordered == v + step)) for step in (-1, 0, 1))
-    first = int(np.searchsorted(ordered, v))  # how many are smaller
-    return _of_group(under, here, over, noise, tolerance, [k - first])[0]
+    smaller = int(np.searchsorted(ordered, v))  # the number of counts below v
+    return _of_group(under, here, over, noise, tolerance, [k - smaller])[0]
 
 
 def _of_group(
     under: int, here: int, over: int, noise: DiscreteLaplace, tolerance: float, ranks: list[int] | None = None
 ) -> list[Joint]:
-    """The order statistics, minus v, that are v among the noisy counts, by their rank there (1 to `here`)."""
+    """The order statistics whose noisy value is v, minus v, by their rank among those (1 to `here`)."""
     chosen = range(1, here + 1) if ranks is None else ranks
     digits = (here + max(under, over)) * math.log2(1 + 2 * float(noise.a))
 
@@ -194,7 +194,7 @@ def _of_group(
 
 
 def suffix_sums(zeros: int, ones: int, noise: DiscreteLaplace) -> list[Any]:
-    """For every j the coefficients of z^j and higher powers added up, of ((1 + a) z - a)^zeros ((1 + a) - a z)^ones."""
+    """For every j, the sum of the coefficients of z^j and above in ((1 + a) z - a)^zeros ((1 + a) - a z)^ones."""
     import flint
 
     a = ball(noise.a)
@@ -207,12 +207,12 @@ def suffix_sums(zeros: int, ones: int, noise: DiscreteLaplace) -> list[Any]:
     return sums[:0:-1]
 
 
-def _powers(first: Any, last: Any, exponent: int) -> list[Any]:
-    """The coefficients of (first z + last)^exponent, from z^0 on."""
+def _powers(slope: Any, constant: Any, exponent: int) -> list[Any]:
+    """The coefficients of (slope z + constant)^exponent, from z^0 upwards."""
     ups, downs = [ball(1)], [ball(1)]
     for _ in range(exponent):
-        ups.append(ups[-1] * first)
-        downs.append(downs[-1] * last)
+        ups.append(ups[-1] * slope)
+        downs.append(downs[-1] * constant)
     choose, found = 1, []
     for j in range(exponent + 1):
         found.append(ups[j] * downs[exponent - j] * choose)

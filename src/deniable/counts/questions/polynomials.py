@@ -1,4 +1,4 @@
-"""Polynomials in several counts: monomials by products, with an unbiased variance that does not cancel.
+"""Polynomials in several counts: monomials as products, with an unbiased variance computed without cancellation.
 
 Reference: Theorem 14 of Hillebrand et al. 2026.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice
-from deniable.counts.answer import Answer, plain, settle
+from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, plain, settle
 from deniable.counts.certain.joint_error import simulated_moments
 from deniable.counts.continuous.noises import discrete_moment
 from deniable.counts.noise import DiscreteLaplace
@@ -38,7 +38,7 @@ def polynomial(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """A polynomial in several counts, without bias: for a vector of counts, or added over the rows of a matrix.
+    """A polynomial in several counts, without bias: of a vector of counts, or summed over the rows of a matrix.
 
     `terms` maps powers, one per count, to coefficients: {(2, 0): 3.0, (1, 1): -1.0} is 3 x_1^2 - x_1 x_2. `reduce` is
     "none" (one answer per row), "sum" or "mean".
@@ -69,10 +69,7 @@ def polynomial(
     wrong = variance < 0
     if wrong.any():
         variance[wrong] = _plug_in(checked, y[wrong], noise)
-        rows = f"{int(wrong.sum()):,} of {len(y):,} rows"
-        notes = (
-            f"the unbiased estimate of the variance was negative in {rows}: there the noisy counts are the true ones",
-        )
+        notes = (f"in {int(wrong.sum()):,} of {len(y):,} rows {PLUG_IN_VARIANCE}",)
 
     def reduced(parts: Floats, power: int = 1) -> Any:
         if reduce == "none":
@@ -80,8 +77,8 @@ def polynomial(
         return parts.sum() / (1 if reduce == "sum" else len(parts) ** power)
 
     def both(values: Numbers) -> tuple[Any, Any]:
-        ours, plainly, _ = _values(checked, np.atleast_2d(values).astype(np.float64), float(noise.a))
-        return reduced(ours), reduced(plainly)
+        unbiased, plainly, _ = _values(checked, np.atleast_2d(values).astype(np.float64), float(noise.a))
+        return reduced(unbiased), reduced(plainly)
 
     largest = float(np.max(reduced(size)))
     answer = Answer(
@@ -138,7 +135,7 @@ def _difference(y: Floats, power: int, step: int) -> Floats:
 
 
 def covariance_term(y: Floats, p: int, r: int, a: float) -> Floats:
-    """L(x^p) L(x^r) - L(x^(p+r)), an unbiased estimate of a covariance, without its cancellation."""
+    """L(x^p) L(x^r) - L(x^(p+r)), an unbiased estimate of a covariance, computed without cancellation."""
     # a^2 D_p D_r + a (up_p up_r + down_p down_r)
     second = second_difference(y, p) * second_difference(y, r)
     return a * a * second + a * sum(_difference(y, p, step) * _difference(y, r, step) for step in (1, -1))
@@ -178,7 +175,7 @@ def _pair(y: Floats, powers: tuple[int, ...], rest: tuple[int, ...], a: float) -
 
 
 def _plug_in(terms: Terms, y: Floats, noise: DiscreteLaplace) -> Floats:
-    """The variance if these counts were the true ones, by moments of the noise."""
+    """The variance if these counts were the true ones, from the moments of the noise."""
     a = float(noise.a)
     most = 2 * max(p for _, powers in terms for p in powers)
     moments = [float(discrete_moment(noise.q, i)) for i in range(most + 1)]

@@ -1,4 +1,4 @@
-"""Products of functions of different counts: the product of unbiased factors is unbiased, since noises are independent.
+"""Products of functions of different counts: noises are independent, so a product of unbiased factors is unbiased.
 
 Reference: Theorem 14 of Hillebrand et al. 2026.
 """
@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from deniable.counts.answer import Answer, Moments, settle
+from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, Moments, settle
 from deniable.counts.operator.debias import admissible, theorem_5_factor
 from deniable.counts.operator.growth import is_endless
 from deniable.counts.operator.separable import ROUNDING, each_moments, functions_of
@@ -27,7 +27,7 @@ def product(
     best: str = "unbiased",
     question: str = "product of functions of the counts",
 ) -> Answer:
-    """f_1(x_1) f_2(x_2) ... f_n(x_n) without bias: one function (or array of values) per count.
+    """Estimate f_1(x_1) f_2(x_2) ... f_n(x_n) without bias: one function (or array of values) per count.
 
     Formula: the product of the unbiased f_i(y_i). Its variance is estimated without bias by
     prod f_hat_i^2 - prod (f_hat_i^2 - v_i), where v_i estimates the variance of factor i.
@@ -51,7 +51,7 @@ def product(
         variance = math.inf
     elif variance < 0:
         variance = _plug_in(each_moments(rules, growths, release), [float(term.naive[0]) for term in terms]).variance
-        notes = ("the unbiased estimate of the variance was negative: this one is for the noisy counts as true ones",)
+        notes = (PLUG_IN_VARIANCE,)
     value = math.prod(factors)
     size = math.prod(abs(float(t.naive[0])) + abs(float(t.value[0])) for t in terms)
     answer = Answer(
@@ -71,7 +71,7 @@ def product(
 
 
 def product_variance(factors: Sequence[float], variances: Sequence[float]) -> float:
-    """prod A_i - prod B_i with A_i = factor^2, B_i = A_i - variance_i, without subtracting what is nearly equal."""
+    """prod A_i - prod B_i with A_i = factor^2, B_i = A_i - variance_i, without subtracting nearly equal numbers."""
     # sum over i of B_1 ... B_(i-1) (A_i - B_i) A_(i+1) ... A_n
     after = [1.0]
     for factor in reversed(factors):
@@ -84,11 +84,11 @@ def product_variance(factors: Sequence[float], variances: Sequence[float]) -> fl
 
 
 def _plug_in(found: list[Moments], here: list[float]) -> Moments:
-    """Expectations of products of independent factors are products of expectations."""
+    """Return the errors of a product of independent factors: its expectations are products of expectations."""
     at = math.prod(here)
     means = [f + each.bias for f, each in zip(here, found, strict=True)]
     mean = math.prod(means)
-    # a product of (mean^2 + variance), minus the product of mean^2: all terms of it are positive
+    # the product of (mean^2 + variance), minus the product of mean^2: all terms are positive
     naive = math.prod(m * m + each.naive_variance for m, each in zip(means, found, strict=True)) - mean**2
     ours = math.prod(f * f + each.variance for f, each in zip(here, found, strict=True)) - at**2
     both = math.prod(m * f + each.covariance for m, f, each in zip(means, here, found, strict=True)) - mean * at

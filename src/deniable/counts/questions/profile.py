@@ -1,4 +1,4 @@
-"""Counts of counts: how many counts are at least t, exactly r, for all r at once.
+"""Counts of counts: the number of counts that are at least t, and the number that are exactly r, for all r.
 
 Reference: section E.4 of Hillebrand et al. 2026; Ghazi, Kamath, Kumar, Manurangsi 2022, Lemma 10.
 """
@@ -23,8 +23,8 @@ from deniable.counts.operator.separable import ROUNDING
 from deniable.counts.release import as_release
 
 MAX_PROFILE = 2**24
-_FARTHEST = 2**22  # steps of the noise kept at once
-SMALL = 1000  # the profile ends at the largest noisy count, or here, if nothing else is said
+_FARTHEST = 2**22  # steps of the noise held in memory
+SMALL = 1000  # the profile ends at the largest noisy count, or here if that is larger, by default
 
 
 def threshold(
@@ -35,7 +35,7 @@ def threshold(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """How many counts are at least `at`; with 1, how many are not zero.
+    """The number of counts that are at least `at`; with 1, the number of counts that are not zero.
 
     Formula: #{y > t} + (1 + a) #{y = t} - a #{y = t - 1}; its variance is estimated without bias by
     a (1 + a) (#{y = t} + #{y = t - 1}).
@@ -73,10 +73,10 @@ def profile(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """How many counts are exactly r, for r = 0, 1, ..., most: an answer with an array of values.
+    """The number of counts that are exactly r, for r = 0, 1, ..., most: an answer with an array of values.
 
-    `most` is the largest noisy count (at most 1000) if not given; `fraction` divides by the number of counts. "Exactly
-    0" is "at most 0", which is the same for true counts and has less variance.
+    `most` is by default the largest noisy count, at most 1000; `fraction` divides by the number of counts. "Exactly
+    0" is computed as "at most 0", which is the same for true counts and has less variance.
 
     Formula: (1 + 2a) p_r - a (p_(r-1) + p_(r+1)), p the profile of the noisy counts; for r = 0,
     #{y < 0} + (1 + a) p_0 - a p_1. The variance is estimated without bias by
@@ -109,7 +109,7 @@ def profile(
         n=release.size,
         simulated=release.simulated,
         moments_rule=lambda: _moments(values, most, release.noise, share),
-        notes=(f"{int(negative):,} noisy counts are negative: they are with those that are 0",) if negative else (),
+        notes=(f"{int(negative):,} noisy counts are negative and counted as 0",) if negative else (),
     )
     return settle(answer, best)
 
@@ -118,10 +118,11 @@ def _moments(values: Numbers, most: int, noise: DiscreteLaplace, share: float) -
     """The errors of all answers at the plug-in: sums over the noisy counts y of functions of r - y."""
     from scipy.signal import fftconvolve
 
-    # no step r - y is longer than the second of these
+    # the second term bounds all steps r - y
     far, a = min(reach(noise), max(most - int(values.min()), int(values.max()), 1)), float(noise.a)
     if far > _FARTHEST:
-        raise InvalidArgument("best", "be unbiased for so different counts at so small an epsilon", "another")
+        hint = "The counts are too far apart for the errors of other methods at this epsilon."
+        raise InvalidArgument("best", "be unbiased here", "another", hint)
     steps = np.arange(-far - 1, far + 2)
     q = float(noise.q)
     chance = (1 - q) / (1 + q) * q ** np.abs(steps)
@@ -131,21 +132,21 @@ def _moments(values: Numbers, most: int, noise: DiscreteLaplace, share: float) -
     def added(of_step: Floats) -> Floats:
         return np.asarray(fftconvolve(weights, of_step, mode="valid"))
 
-    # of 1[x = r]: naive has the chance of the step r - y; ours the square (1 + 2a)^2 there and a^2 on both sides
+    # for 1[x = r]: the naive answer has the probability of the step r - y; the square of the unbiased one is
+    # (1 + 2a)^2 there and a^2 on both sides
     bias = added(here - none)
     naive = added(here * (1 - here))
-    ours = added((1 + 2 * a) ** 2 * here + a * a * (up + down) - none)
+    unbiased = added((1 + 2 * a) ** 2 * here + a * a * (up + down) - none)
     both = added((1 + 2 * a) * here - here * none)
-    # of 1[x <= 0], r = 0
-    first = moments_of(Function.of(lambda x: (x <= 0) * 1.0), noise, values, "sum", None, Growth(0.0))
-    for part, at_zero in zip(
-        (bias, naive, ours, both), (first.bias, first.naive_variance, first.variance, first.covariance), strict=True
-    ):
-        part[0] = at_zero
-    return Moments(bias * share, naive * share**2, ours * share**2, both * share**2)
+    # for r = 0: 1[x <= 0]
+    zero = moments_of(Function.of(lambda x: (x <= 0) * 1.0), noise, values, "sum", None, Growth(0.0))
+    at_zero = (zero.bias, zero.naive_variance, zero.variance, zero.covariance)
+    for part, moment in zip((bias, naive, unbiased, both), at_zero, strict=True):
+        part[0] = moment
+    return Moments(bias * share, naive * share**2, unbiased * share**2, both * share**2)
 
 
 def occurrences(values: Numbers, low: int, high: int) -> Floats:
-    """How many values are low, low + 1, ..., high."""
+    """The number of values that are low, low + 1, ..., high."""
     kept = values[(values >= low) & (values <= high)]
     return np.bincount((kept - low).astype(np.int64), minlength=high - low + 1).astype(np.float64)

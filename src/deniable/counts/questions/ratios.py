@@ -1,7 +1,7 @@
-"""Ratios whose denominators are noisy too: shares, means of a histogram, sums over sums.
+"""Ratios with noisy denominators: shares, means of a histogram, quotients of sums.
 
-An unbiased 1/N is a sum over all totals near the noisy one; it needs a true total of at least one, below which 1/N goes
-on as 1.
+An unbiased 1/N is a sum over all totals near the noisy total. It requires a true total of at least one, below which 1/N
+is extended by 1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from deniable.counts.certain.balls import TOLERANCE, ball
 from deniable.counts.certain.joint_error import Joint, Pair, certain_joint, joint_answer, simulated_moments
 from deniable.counts.certain.total_answers import Part, TotalFormula, total_answer
 from deniable.counts.certain.trinomial import digits
-from deniable.counts.certain.unknown_total import NoisyTotal, centred
+from deniable.counts.certain.unknown_total import NoisyTotal, relative_to
 from deniable.counts.questions.sums import real_numbers
 from deniable.counts.release import Release, as_release
 
@@ -34,12 +34,12 @@ def mean(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """The mean of values of which there are as many as the counts say: sum of v_i x_i over the sum of x_i.
+    """The mean of `values`, weighted by the counts: sum of v_i x_i over the sum of x_i.
 
-    With values 1 and 0 it is the share of some of the counts in all of them.
+    With values 1 and 0 it is the share of some counts in the total.
 
     >>> import deniable as dn
-    >>> stays = dn.DiscreteLaplace(1.0).release([120, 80, 40, 10], seed=2)     # how many stayed 1, 2, 3, 4 days
+    >>> stays = dn.DiscreteLaplace(1.0).release([120, 80, 40, 10], seed=2)     # guests who stayed 1, 2, 3, 4 days
     >>> dn.ask.mean(stays, [1, 2, 3, 4]).unbiased
     True
     """
@@ -63,8 +63,8 @@ def ratio(
 ) -> Answer:
     """The sum of the counts over the sum of other counts, released with independent noise.
 
-    With one count each it is the ratio of two counts; with one count and one total of persons, the mean per person.
-    `other` is a release as `data`, or noisy counts with the same epsilon and sensitivity.
+    With one count each it is the ratio of two counts; with a count and a number of persons, the mean per person.
+    `other` is a release like `data`, or noisy counts with the same epsilon and sensitivity.
     """
     top = as_release(data, epsilon, sensitivity)
     bottom = other if isinstance(other, Release) else as_release(other, epsilon, sensitivity)
@@ -72,20 +72,21 @@ def ratio(
 
     def solve(numerators: Numbers, denominators: Numbers) -> tuple[Joint, float]:
         above, below = int(numerators.sum()), max(int(denominators.sum()), 1)
-        centre = above / below
+        naive = above / below
 
         def compute() -> list[Pair]:
             noisy = NoisyTotal(denominators, bottom.noise)
             inverse = noisy.table(lambda n: 1 / ball(n))
-            first, square = noisy.alone(inverse), noisy.alone(inverse * inverse)
+            value, square = noisy.alone(inverse), noisy.alone(inverse * inverse)
             # the square of a sum of n counts is estimated by Y^2 - 2 a n
-            return [centred(Pair(above * first, (above**2 - 2 * top.size * ball(top.noise.a)) * square), centre)]
+            pair = Pair(above * value, (above**2 - 2 * top.size * ball(top.noise.a)) * square)
+            return [relative_to(naive, pair)]
 
-        return certain_joint(compute, limit, digits(bottom.size, bottom.noise) + 64)[0], centre
+        return certain_joint(compute, limit, digits(bottom.size, bottom.noise) + 64)[0], naive
 
     def both(numerators: Numbers, denominators: Numbers) -> tuple[float, float]:
-        found, centre = solve(numerators, denominators)
-        return centre + found.value, centre
+        found, naive = solve(numerators, denominators)
+        return naive + found.value, naive
 
     joint, naive = solve(top.values, bottom.values)
     below = max(int(bottom.values.sum()), 1)

@@ -1,4 +1,4 @@
-"""Named sums over all counts: totals, moments, stars of a graph, polynomials of degrees, partition functions.
+"""Named sums over all counts: totals, moments, stars of a graph, polynomials in degrees, partition functions.
 
 Reference: sections 6, E.1 and E.3 of Hillebrand et al. 2026.
 """
@@ -66,8 +66,8 @@ def stars(
 ) -> Answer:
     """The number of k-stars of a graph whose degrees are the counts: the sum of C(x, k).
 
-    A degree below zero goes on as the polynomial x (x - 1) ... (x - k + 1)/k!. One edge changes two degrees by one: the
-    sensitivity is 2 if one party publishes all degrees, and 1 if every node publishes its own.
+    Below zero C(x, k) is extended by the polynomial x (x - 1) ... (x - k + 1)/k!. One edge changes two degrees by one:
+    the sensitivity is 2 if one party publishes all degrees, and 1 if every node publishes its own.
     """
     release = as_release(data, epsilon, sensitivity)
     k = whole(1, MAX_POWER, k=k)
@@ -89,7 +89,7 @@ def degree_polynomial(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """The sum over all counts of c_0 + c_1 x + c_2 x^2 + ...; the coefficients from c_0 on."""
+    """The sum over all counts of c_0 + c_1 x + c_2 x^2 + ..., with the coefficients starting at c_0."""
     release = as_release(data, epsilon, sensitivity)
     numbers = real_numbers(coefficients, "coefficients")
     if not 1 <= len(numbers) <= MAX_POWER:
@@ -117,8 +117,9 @@ def partition(
 ) -> Answer:
     """The partition function Z(beta): the sum of e^(beta x) over all counts.
 
-    It is lambda times the naive sum, lambda = 1 - a (e^beta - 2 + e^-beta), and exists for |beta| < log(1/q) only, its
-    standard error for half of that. A negative beta beyond needs `below="constant"`: counts are not negative.
+    The answer is lambda times the naive sum, lambda = 1 - a (e^beta - 2 + e^-beta). It exists only for
+    |beta| < log(1/q), and its standard error for half of that. A negative beta beyond this limit needs
+    `below="constant"`, which is harmless because counts are not negative.
     """
     release = as_release(data, epsilon, sensitivity)
     rate = real_numbers([beta], "beta")[0]
@@ -127,7 +128,7 @@ def partition(
 
 
 def real_numbers(given: Any, name: str) -> list[float]:
-    """A flat list of finite numbers."""
+    """Return a flat list of finite numbers."""
     try:
         array = np.asarray(given, np.float64)
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""Symmetric polynomials of counts: sums over pairs, triples and more, and powers of sums.
+"""Symmetric polynomials in the counts: sums over pairs, triples and more, and powers of sums.
 
-Every product over different counts is the product of unbiased factors (Theorem 14 of Hillebrand et al. 2026); the
-sums over all of them are coefficients of a product of small polynomials, one per count.
+A product over different counts is estimated by the product of unbiased factors (Theorem 14 of Hillebrand et al. 2026);
+the sums over all such products are coefficients of a product of small polynomials, one per count.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def power_of_sum(
     best: str = "unbiased",
     question: str | None = None,
 ) -> Answer:
-    """(f(x_1) + ... + f(x_n))^power without bias, for a power up to 8.
+    """Estimate (f(x_1) + ... + f(x_n))^power without bias, for a power up to 8.
 
     Formula: power! times the coefficient of t^power in the product over i of the sum over j of L(f^j)(y_i) t^j/j!,
     since the product of e^(t f(x_i)) is e^(t sum).
-    The terms are centred on f(y), so that little cancels. Cost: n power^2.
+    The terms are taken relative to f(y), so that little cancels. Cost: n power^2.
     """
     release = as_release(data, epsilon, sensitivity)
     power = whole(1, MAX_ORDER, power=power)
@@ -88,10 +88,10 @@ def triangles(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """The triangles expected in a random graph with these degrees and this many edges, which must be public.
+    """The expected number of triangles in a random graph with these degrees and a public number of edges.
 
-    (sum of x (x - 1))^3 / (6 (2 edges)^3), the expectation in the configuration model up to terms of lower order:
-    what the triangles of the true graph are compared with.
+    (sum of x (x - 1))^3 / (6 (2 edges)^3), the expectation in the configuration model up to terms of lower order: a
+    baseline for the number of triangles in the true graph.
     """
     m = whole(1, edges=edges)
     return power_of_sum(
@@ -107,7 +107,7 @@ def triangles(
 
 
 def _series(function: Function, release: Release, order: int) -> tuple[Floats, float]:
-    """The debiased series e^(t (f(x_i) - f(y_i))) of all counts multiplied, and the sum of f(y_i)."""
+    """Return the product of the debiased series e^(t (f(x_i) - f(y_i))) over all counts, and the sum of f(y_i)."""
     flat = release.values.reshape(-1)
     distinct, counts = np.unique(flat, return_counts=True)
     a = float(release.noise.a)

@@ -1,7 +1,7 @@
-"""Decision trees in the two forms people have: nested dicts, and fitted scikit-learn trees; read into one.
+"""Reading decision trees in their two usual forms: nested dicts, and fitted scikit-learn trees.
 
-A node of a dict is {"column": name or number, "threshold": t, "yes": node, "no": node}: "yes" where the count is at
-most t. A leaf is a number, or {"value": number}.
+A node of a dict is {"column": name or number, "threshold": t, "yes": node, "no": node}, where "yes" means that the
+count is at most t. A leaf is a number, or {"value": number}.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _MEMBERS = {"column", "threshold", "yes", "no"}
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf: the value of the tree there."""
+    """A leaf, with the value of the tree there."""
 
     value: float
 
 
 @dataclass(frozen=True)
 class Node:
-    """A question, x[column] <= threshold, and where to go with either answer."""
+    """A test, x[column] <= threshold, and the subtree for either outcome."""
 
     column: int
     threshold: float
@@ -40,7 +40,7 @@ Tree = Node | Leaf
 
 
 def read_tree(tree: Any, width: int, columns: Sequence[str] | None = None, output: int = 0) -> Tree:
-    """The tree over `width` counts whose names are `columns`; one that tests a missing column is refused."""
+    """Read a tree over `width` counts whose names are `columns`; a tree that tests a missing column is refused."""
     names = None if columns is None else list(columns)
     if names is not None and (len(names) != width or len(set(names)) != width):
         raise InvalidArgument("columns", f"be {width} different names, one per count", columns)
@@ -64,21 +64,22 @@ def _from_dict(tree: Any, width: int, names: list[str] | None) -> Tree:
 def _column(column: Any, width: int, names: list[str] | None) -> int:
     if isinstance(column, str):
         if names is None or column not in names:
-            there = "none are named" if names is None else ", ".join(names)
-            raise InvalidArgument("tree", f"test columns of the release only ({there})", column)
+            hint = "Name the columns with columns=." if names is None else f"The columns are {', '.join(names)}."
+            raise InvalidArgument("tree", "test columns of the release only", column, hint)
         return names.index(column)
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or not 0 <= column < width:
-        raise InvalidArgument("tree", f"test columns of the release only (0 to {width - 1})", column)
+        hint = f"The columns are 0 to {width - 1}."
+        raise InvalidArgument("tree", "test columns of the release only", column, hint)
     return int(column)
 
 
 def _from_fitted(fitted: Any, width: int, names: list[str] | None, output: int) -> Tree:
-    """A fitted tree of scikit-learn: left where the count is at most the threshold; classes as their probabilities."""
+    """Read a fitted scikit-learn tree: left if the count is at most the threshold; classes by their probabilities."""
     found = fitted.tree_
     left, right = (np.asarray(part) for part in (found.children_left, found.children_right))
     features, thresholds, values = (np.asarray(part) for part in (found.feature, found.threshold, found.value))
-    own = getattr(fitted, "feature_names_in_", None)
-    own = None if own is None or names is None else [str(name) for name in own]
+    fitted_names = getattr(fitted, "feature_names_in_", None)
+    fitted_names = None if fitted_names is None or names is None else [str(name) for name in fitted_names]
     tables = values.reshape(len(left), -1)
     classes = len(getattr(fitted, "classes_", ()))
     if classes:
@@ -89,7 +90,7 @@ def _from_fitted(fitted: Any, width: int, names: list[str] | None, output: int) 
         if left[i] == right[i]:
             return Leaf(float(tables[i, output]))
         feature = int(features[i])
-        place = _column(feature if own is None else own[feature], width, names)
+        place = _column(feature if fitted_names is None else fitted_names[feature], width, names)
         return Node(place, float(thresholds[i]), node(int(left[i])), node(int(right[i])))
 
     return node(0)

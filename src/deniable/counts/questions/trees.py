@@ -1,7 +1,7 @@
-"""A decision tree on noisy counts: the leaves within one step of them, each with the volume of its rectangle.
+"""A decision tree on noisy counts: the leaves within one step of the counts, each weighted by its volume.
 
-Only leaves that contain a neighbour of the noisy counts, every count off by at most one, have a volume: the descent
-follows both answers of a test only where the neighbours disagree.
+Only leaves that contain a neighbour of the noisy counts, with every count off by at most one, have a volume. The
+descent follows both outcomes of a test only where the neighbours disagree.
 
 Reference: Theorems 12 and 19, Definition 4 of Hillebrand et al. 2026.
 """
@@ -26,7 +26,7 @@ from deniable.counts.release import as_release
 
 
 class Row(NamedTuple):
-    """The unbiased and the naive value for one row of counts, the variance and how, and the sum of |volume value|."""
+    """Unbiased and naive value of one row of counts, variance, whether it was estimated, sum of |volume value|."""
 
     value: float
     naive: float
@@ -46,15 +46,15 @@ def tree(
     sensitivity: int | None = None,
     best: str = "unbiased",
 ) -> Answer:
-    """What a decision tree says of the true counts, without bias: for a vector of counts, or for each row of a matrix.
+    """The value of a decision tree on the true counts, without bias: of a vector of counts, or of each matrix row.
 
     `tree` is a nested dict {"column": 0, "threshold": 3.5, "yes": ..., "no": ...} whose leaves are numbers ("yes": the
-    count is at most the threshold), or a fitted tree of scikit-learn; `columns` names the counts, `output` chooses
-    the class of a classifier, whose answer is that class's probability. `reduce` is "none", "sum" or "mean" over rows.
+    count is at most the threshold), or a fitted scikit-learn tree; `columns` names the counts, and `output` chooses
+    the class of a classifier, whose probability is the answer. `reduce` is "none", "sum" or "mean" over rows.
 
     Formula: the sum over leaves of value times volume, the volume of a rectangle being the product over counts of
-    the weights (1 + 2a, -a, -a) of those of y, y - 1, y + 1 that lie in it.
-    Cost: the leaves within reach times the depth.
+    the total weight of those of y, y - 1, y + 1 that lie in it; the weights are 1 + 2a, -a, -a.
+    Cost: the number of leaves within reach times the depth.
 
     >>> import deniable as dn
     >>> noisy = dn.DiscreteLaplace(1.0).release([3, 80], seed=1)
@@ -65,14 +65,14 @@ def tree(
     release = as_release(data, epsilon, sensitivity)
     choice(("none", "sum", "mean"), reduce=reduce)
     if release.values.ndim not in (1, 2):
-        raise InvalidArgument("data", "be a vector of counts, or a matrix with one in each row", release.shape)
+        raise InvalidArgument("data", "be a vector of counts, or a matrix with one vector per row", release.shape)
     matrix = np.atleast_2d(release.values)
     root = read_tree(tree, matrix.shape[1], columns, output)
     a = float(release.noise.a)
     rows = [_row(root, row, a) for row in matrix.tolist()]
 
     def reduced(parts: Sequence[float], power: int = 1) -> Any:
-        """A value for each row, or what becomes of them (with power 2: of their variances)."""
+        """Return one value per row, or their sum or mean (with power 2, for variances)."""
         if reduce == "none":
             return np.array(parts) if release.values.ndim == 2 else parts[0]
         return math.fsum(parts) / (1 if reduce == "sum" else len(parts) ** power)
@@ -104,13 +104,13 @@ def tree(
 
 
 def _row(root: Tree, counts: list[int], a: float) -> Row:
-    centre = _here(root, counts)
+    naive = _here(root, counts)
     found = list(volumes(root, counts, a))
-    # the volumes add up to one, so that f - centre loses nothing
-    first = math.fsum(volume * (value - centre) for volume, value in found)
-    square = math.fsum(volume * (value - centre) ** 2 for volume, value in found)
+    # the volumes add up to one, so the naive value may be subtracted from every leaf
+    difference = math.fsum(volume * (value - naive) for volume, value in found)
+    square = math.fsum(volume * (value - naive) ** 2 for volume, value in found)
     size = math.fsum(abs(volume * value) for volume, value in found)
-    return Row(centre + first, centre, *variance_of(Pair(first, square)), size)
+    return Row(naive + difference, naive, *variance_of(Pair(difference, square)), size)
 
 
 def volumes(root: Tree, counts: Sequence[int], a: float) -> Iterator[tuple[float, float]]:
@@ -118,13 +118,13 @@ def volumes(root: Tree, counts: Sequence[int], a: float) -> Iterator[tuple[float
     weights = {-1: -a, 0: 1 + 2 * a, 1: -a}
 
     def descend(tree: Tree, steps: dict[int, tuple[int, ...]]) -> Iterator[tuple[float, float]]:
-        """`steps` are, for every count tested so far, those of -1, 0, 1 that lead here."""
+        """Descend with `steps`, which maps every count tested so far to the steps (-1, 0, 1) that lead here."""
         if isinstance(tree, Leaf):
             yield math.prod(math.fsum(weights[s] for s in kept) for kept in steps.values()), tree.value
             return
-        left = steps.get(tree.column, (-1, 0, 1))
-        yes = tuple(s for s in left if counts[tree.column] + s <= tree.threshold)
-        no = tuple(s for s in left if s not in yes)
+        possible = steps.get(tree.column, (-1, 0, 1))
+        yes = tuple(s for s in possible if counts[tree.column] + s <= tree.threshold)
+        no = tuple(s for s in possible if s not in yes)
         for kept, child in ((yes, tree.yes), (no, tree.no)):
             if kept:
                 yield from descend(child, {**steps, tree.column: kept})

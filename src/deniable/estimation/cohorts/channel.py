@@ -1,4 +1,4 @@
-"""The channel of randomised response on the buckets of cohorts, as an operator."""
+"""Channels on the cells of cohorts: which cells support a value, and one more value for all unlisted strings."""
 
 from __future__ import annotations
 
@@ -7,51 +7,54 @@ from functools import cached_property
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Indices
+from deniable.core.arrays import Floats, Indices, Mask
 from deniable.estimation.cohorts.design import CohortDesign
+from deniable.estimation.operators.two_level import ListingTwoLevelOperator
 
 
 @dataclass(frozen=True, eq=False)
-class CohortOperator:
-    """Pr[cell | value] = low, and gain more in the value's buckets, one in each cohort.
-
-    With `unlisted` there is one more value at the end: a string whose buckets are not known, so that all cells are
-    equally likely.
-    """
+class CohortBuckets:
+    """A cell, a bucket of a cohort, supports the values that the cohort hashes to it."""
 
     design: CohortDesign
-    low: float
-    gain: float
-    unlisted: bool = False
 
     @cached_property
     def _plain(self) -> CohortDesign:
         return replace(self.design, centre=0.0, complete=False)
 
+    def scatter(self, weights: Floats) -> Floats:
+        return self._plain.scatter(weights)
+
+    def gather(self, scores: Floats) -> Floats:
+        return self._plain.gather(scores.reshape(self.design.cohorts, self.design.buckets))
+
+    def supported(self, values: Indices, reports: Indices) -> Mask:
+        cohorts, buckets = np.divmod(reports, self.design.buckets)
+        return np.asarray(self.design.table[cohorts, values[:, np.newaxis]] == buckets)
+
+
+@dataclass(frozen=True, eq=False)
+class WithUnlisted:
+    """A channel with one more value at the end: a string whose buckets are not known, so that all cells are alike."""
+
+    listed: ListingTwoLevelOperator
+    values: int  # how many are listed
+    cells: int
+
     @property
     def _even(self) -> float:
-        return 1 / (self.design.cohorts * self.design.buckets)
+        return 1 / self.cells
 
     def forward(self, weights: Floats) -> Floats:
-        listed = weights[:-1] if self.unlisted else weights
-        cells = self.low * listed.sum() + self.gain * self._plain.scatter(listed).reshape(-1)
-        return np.asarray(cells + self._even * weights[-1] if self.unlisted else cells)
+        return np.asarray(self.listed.forward(weights[:-1]) + self._even * weights[-1])
 
     def adjoint(self, scores: Floats) -> Floats:
-        return self._gathered(scores, self.low, self.gain, self._even)
+        return np.append(self.listed.adjoint(scores), self._even * scores.sum())
 
     def adjoint_squared(self, scores: Floats) -> Floats:
-        return self._gathered(scores, self.low**2, (self.low + self.gain) ** 2 - self.low**2, self._even**2)
+        return np.append(self.listed.adjoint_squared(scores), self._even**2 * scores.sum())
 
     def entries(self, values: Indices, reports: Indices) -> Floats:
-        cohorts, buckets = np.divmod(reports, self.design.buckets)
-        listed = np.minimum(values, self.design.values - 1)
-        own = self.design.table[cohorts, listed[:, np.newaxis]] == buckets
-        found = np.where(own, self.low + self.gain, self.low)
-        found[values == self.design.values] = self._even
+        found = self.listed.entries(np.minimum(values, self.values - 1), reports)
+        found[values == self.values] = self._even
         return found
-
-    def _gathered(self, scores: Floats, low: float, gain: float, even: float) -> Floats:
-        total = scores.sum()
-        listed = low * total + gain * self._plain.gather(scores.reshape(self.design.cohorts, self.design.buckets))
-        return np.append(listed, even * total) if self.unlisted else np.asarray(listed)

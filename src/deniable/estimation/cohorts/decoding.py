@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Floats, Mask
-from deniable.core.estimate import RATE
+from deniable.core.defaults import RATE
 from deniable.estimation.cohorts.design import MOST_LOAD, CohortDesign
 from deniable.estimation.cohorts.variances import CellVariances
 from deniable.estimation.methods.pivoting import nonnegative

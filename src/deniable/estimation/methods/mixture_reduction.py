@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Mask
-from deniable.estimation.channel import Operator, PureChannel, ReplacementOperator
+from deniable.estimation.channel import Operator, PureChannel
 from deniable.estimation.methods.iterative import iterate
 from deniable.estimation.methods.likelihood import log_likelihood, most_likely
 from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.operators.two_level import Identity, two_level_operator
 
 Maximise = Callable[[Mask], tuple[Floats, float]]  # merged values -> frequencies of all values, certified gap
 
@@ -97,7 +98,7 @@ def reduced_replacement(counts: Counts, channel: PureChannel, unbiased: Floats, 
     after each merged count has been replaced by the mean of all of them.
     Cost: linear, twice that of `most_likely`.
     """
-    operator = ReplacementOperator.of(channel)
+    operator = two_level_operator(Identity(), channel.p, channel.q)
 
     def maximise(merged: Mask) -> tuple[Floats, float]:
         members = int(merged.sum())

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.core.arrays import Floats
-from deniable.estimation.channel import Noise
+from deniable.estimation.channel import Noise, for_target
 
 
 def same_block_share(values: int, blocks: int) -> Fraction:
@@ -27,5 +27,4 @@ def noise_by_blocks(variances: tuple[float, float, float], shares: Floats, block
     beside = np.bincount(block, shares, blocks)[block] - shares  # users of the same block with another value
     elsewhere = np.maximum(1 - shares - beside, 0.0)
     others = (beside * near + elsewhere * far) / np.maximum(beside + elsewhere, 1e-12)
-    bend = 0.0 if target == "users" else -1.0  # the sampling error f (1 - f)
-    return others, own - others - bend, bend
+    return for_target(others, own - others, target)

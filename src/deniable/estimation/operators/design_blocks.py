@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Integers, Numbers
+from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask, Numbers
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
@@ -44,10 +44,11 @@ class ShiftBlocks:
         row[self.base] = 1.0
         return length, rfft(row)
 
-    def correlate(self, rows: Numbers) -> Floats:
-        """sum_(d in D) rows[B, v + d], for every value."""
+    def gather(self, scores: Numbers) -> Floats:
+        """sum_(d in D) scores[B, v + d], for every value."""
         from scipy.fft import irfft, rfft
 
+        rows = scores.reshape(self.blocks, self.modulus)
         length, members = self._padded
         around = np.zeros((self.blocks, length))
         around[:, : self.modulus] = rows
@@ -58,8 +59,8 @@ class ShiftBlocks:
         sums = irfft(spectra, length, axis=1, overwrite_x=True)[:, : self._longest]
         return np.ascontiguousarray(sums.T).reshape(-1)[: self.values]
 
-    def spread(self, weights: Floats) -> Floats:
-        """sum_(d in D) weights[B, y - d], for every (B, y): the transpose of `correlate`."""
+    def scatter(self, weights: Floats) -> Floats:
+        """sum_(d in D) weights[B, y - d], for every (B, y): the transpose of `gather`."""
         from scipy.fft import irfft, rfft
 
         length, members = self._padded
@@ -77,38 +78,17 @@ class ShiftBlocks:
         """For each value, how many reports support it; exact."""
         if counts.max() >= _EXACT:
             return self.support(counts % _EXACT) + _EXACT * self.support(counts // _EXACT)
-        return np.rint(self.correlate(counts.reshape(self.blocks, self.modulus))).astype(np.int64)
+        return np.rint(self.gather(counts)).astype(np.int64)
 
     def neighbours(self, counts: Counts) -> Counts:
         """For each value, how many reports lie in its block."""
         totals = counts.reshape(self.blocks, self.modulus).sum(axis=1)
         return np.resize(totals, self.values)  # again and again: block x mod h
 
-
-@dataclass(frozen=True)
-class BlockShiftOperator:
-    """The channel of shift blocks: `high` for the reports that support a value, `low` for all others."""
-
-    shifts: ShiftBlocks
-    high: float
-    low: float
-
-    def forward(self, weights: Floats) -> Floats:
-        spread = self.low * weights.sum() + (self.high - self.low) * self.shifts.spread(weights)
-        return np.asarray(spread.reshape(-1))
-
-    def adjoint(self, scores: Floats) -> Floats:
-        rows = scores.reshape(self.shifts.blocks, self.shifts.modulus)
-        return np.asarray(self.low * scores.sum() + (self.high - self.low) * self.shifts.correlate(rows))
-
-    def adjoint_squared(self, scores: Floats) -> Floats:
-        # entries are high or low, and c^2 = (high + low) c - high low for both
-        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
-
-    def entries(self, values: Indices, reports: Indices) -> Floats:
-        numbers, own = np.divmod(values[:, np.newaxis], self.shifts.blocks)
-        blocks, shifted = np.divmod(reports, self.shifts.modulus)
-        members = np.zeros(self.shifts.modulus, np.bool_)
-        members[self.shifts.base] = True
-        supported = (own == blocks) & members[(shifted - numbers) % self.shifts.modulus]
-        return np.where(supported, self.high, self.low)
+    def supported(self, values: Indices, reports: Indices) -> Mask:
+        """Whether B is the value's block and y - v lies in D, for reports (B, y) and one row per value."""
+        numbers, own = np.divmod(values[:, np.newaxis], self.blocks)
+        blocks, shifted = np.divmod(reports, self.modulus)
+        members = np.zeros(self.modulus, np.bool_)
+        members[self.base] = True
+        return np.asarray((own == blocks) & members[(shifted - numbers) % self.modulus])

@@ -64,7 +64,7 @@ class ShiftFamily:
         low, high = counts, counts[:0]
         if counts.max() >= _EXACT:
             low, high = counts % _EXACT, counts // _EXACT
-        sums = self.correlate(low.reshape(self.cohorts, self.modulus))
+        sums = self.gather(low)
         total = np.rint(sums).astype(np.int64)
         return total + _EXACT * self.support(high) if len(high) else total
 
@@ -80,8 +80,9 @@ class ShiftFamily:
         length = int(next_fast_len(self.modulus + self.values - 1, real=True))
         return length, np.array([_rfft(self.indicator(j), length) for j in range(self.cohorts)])
 
-    def correlate(self, rows: Floats | Counts) -> Floats:
-        """sum_j sum_(d in D_j) rows[j, x + d], for every value x."""
+    def gather(self, scores: Floats | Counts) -> Floats:
+        """sum_j sum_(d in D_j) scores[j, x + d], for every value x."""
+        rows = scores.reshape(self.cohorts, self.modulus)
         length, sets = self._padded
         total: Any = None
         around = np.zeros(length)
@@ -95,8 +96,8 @@ class ShiftFamily:
             total = spectrum if total is None else np.add(total, spectrum, out=total)
         return _irfft(np.conj(total, out=total), length)[: self.values]
 
-    def spread(self, weights: Floats) -> Floats:
-        """sum_(d in D_j) weights[y - d], for every (j, y): the transpose of `correlate`. Weights left out are 0."""
+    def scatter(self, weights: Floats) -> Floats:
+        """sum_(d in D_j) weights[y - d], for every (j, y): the transpose of `gather`. Weights left out are 0."""
         length, sets = self._padded
         spectrum = _rfft(weights, length)
         out = np.empty((self.cohorts, self.modulus))
@@ -107,6 +108,13 @@ class ShiftFamily:
             out[j, :beyond] += product[self.modulus : self.modulus + beyond]
         return out
 
+    def supported(self, values: Indices, reports: Indices) -> Mask:
+        """Whether y - x lies in D_j, for reports (j, y) and one row per value x."""
+        cohorts, shifted = np.divmod(reports, self.modulus)
+        places = (shifted - values[:, np.newaxis]) % self.modulus
+        places += cohorts * self.modulus
+        return np.asarray(self.members[places])
+
     def invert(self, rows: Floats) -> Floats:
         """The correlation divided by S_m at every frequency but zero, which is left at zero."""
         spectrum = np.zeros(self.modulus // 2 + 1, np.complex128)
@@ -115,38 +123,6 @@ class ShiftFamily:
         spectrum[0] = 0
         spectrum[1:] /= self.power[1:]
         return _irfft(spectrum, self.modulus)
-
-
-@dataclass(frozen=True)
-class ShiftOperator:
-    """The channel of a shift family on the first `values` elements of Z_K: `high` on D_j, `low` elsewhere.
-
-    Both are probabilities of a whole report, cohort included.
-    """
-
-    family: ShiftFamily
-    values: int
-    high: float
-    low: float
-
-    def forward(self, weights: Floats) -> Floats:
-        spread = self.low * weights.sum() + (self.high - self.low) * self.family.spread(weights)
-        return np.asarray(spread.reshape(-1))
-
-    def adjoint(self, scores: Floats) -> Floats:
-        rows = scores.reshape(self.family.cohorts, self.family.modulus)
-        column = self.low * scores.sum() + (self.high - self.low) * self.family.correlate(rows)[: self.values]
-        return np.asarray(column)
-
-    def adjoint_squared(self, scores: Floats) -> Floats:
-        # entries are high or low, and c^2 = (high + low) c - high low for both
-        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
-
-    def entries(self, values: Indices, reports: Indices) -> Floats:
-        cohorts, shifted = np.divmod(reports, self.family.modulus)
-        places = (shifted - values[:, np.newaxis]) % self.family.modulus
-        places += cohorts * self.family.modulus
-        return np.where(self.family.members[places], self.high, self.low)
 
 
 def kernel_moment(family: ShiftFamily, high: float, low: float) -> Floats:

@@ -58,74 +58,60 @@ class HadamardBlocks:
 
 
 @dataclass(frozen=True)
-class ParityOperator:
-    """Reports (B, u), the cells B b + u: `high` for those that have the sign + with a value of block B, `low` else.
+class Parities:
+    """Reports (B, u), the cells B b + u, support the values of block B with which they have the sign +.
 
     Column 0 must have no value: all its signs are +.
     """
 
     matrices: HadamardBlocks
-    high: float
-    low: float
 
-    def forward(self, weights: Floats) -> Floats:
+    def scatter(self, weights: Floats) -> Floats:
         from deniable.kernels.hadamard import transform
 
         rows = self.matrices.deal(weights)
         rows[:, 0] = rows.sum(axis=1)
         transform(rows)  # sum of weight (1 + sign): twice what has the sign +
-        return np.asarray(self.low * weights.sum() + (self.high - self.low) / 2 * rows.reshape(-1))
+        return rows / 2
 
-    def adjoint(self, scores: Floats) -> Floats:
+    def gather(self, scores: Floats) -> Floats:
         rows = scores.reshape(self.matrices.blocks, self.matrices.length).copy()
         totals = self.matrices.of_block(rows.sum(axis=1))
-        twice = totals + self.matrices.signed(rows)
-        return np.asarray(self.low * scores.sum() + (self.high - self.low) / 2 * twice)
+        return np.asarray((totals + self.matrices.signed(rows)) / 2)
 
-    def adjoint_squared(self, scores: Floats) -> Floats:
-        # entries are high or low, and c^2 = (high + low) c - high low for both
-        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
-
-    def entries(self, values: Indices, reports: Indices) -> Floats:
+    def supported(self, values: Indices, reports: Indices) -> Mask:
         blocks, rows = np.divmod(reports, self.matrices.length)
-        return np.where(self.matrices.sign_is(values, blocks, rows, np.zeros_like(rows)), self.high, self.low)
+        return self.matrices.sign_is(values, blocks, rows, np.zeros_like(rows))
 
 
 @dataclass(frozen=True)
-class SignOperator:
+class Signs:
     """Reports (r, B, sign), the cells ((r - 1) h + B) 2 + sign, for rows r from 1 on.
 
-    `high` where block and sign are the value's in that row, `low` else.
+    They support the values of block B that have this sign in row r.
     """
 
     matrices: HadamardBlocks
-    high: float
-    low: float
 
-    def forward(self, weights: Floats) -> Floats:
+    def scatter(self, weights: Floats) -> Floats:
         from deniable.kernels.hadamard import transform
 
         rows = self.matrices.deal(weights)
         transform(rows)
         totals, signed = rows[:, :1].T, rows[:, 1:].T
-        twice = np.stack([totals + signed, totals - signed], axis=-1)
-        return np.asarray(self.low * weights.sum() + (self.high - self.low) / 2 * twice.reshape(-1))
+        return np.stack([totals + signed, totals - signed], axis=-1) / 2
 
-    def adjoint(self, scores: Floats) -> Floats:
+    def gather(self, scores: Floats) -> Floats:
         cells = by_row(scores, self.matrices)
         rows = np.empty((self.matrices.blocks, self.matrices.length))
         rows[:, 0] = block_totals(scores, self.matrices)
         rows[:, 1:] = (cells[:, :, 0] - cells[:, :, 1]).T
-        twice = self.matrices.signed(rows)
-        return np.asarray(self.low * scores.sum() + (self.high - self.low) / 2 * twice)
+        return np.asarray(self.matrices.signed(rows) / 2)
 
-    def adjoint_squared(self, scores: Floats) -> Floats:
-        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
-
-    def entries(self, values: Indices, reports: Indices) -> Floats:
+    def supported(self, values: Indices, reports: Indices) -> Mask:
         places, signs = np.divmod(reports, 2)
         rows, blocks = np.divmod(places, self.matrices.blocks)
-        return np.where(self.matrices.sign_is(values, blocks, rows + 1, signs), self.high, self.low)
+        return self.matrices.sign_is(values, blocks, rows + 1, signs)
 
 
 def by_row(cells: Numbers, matrices: HadamardBlocks) -> Numbers:

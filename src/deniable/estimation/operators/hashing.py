@@ -59,7 +59,7 @@ class LinearHashes:
         if counts.max(initial=0) >= piece:
             return self.support(counts % piece, piece) + piece * self.support(counts // piece, piece)
         # the error of a sum is about 1e-16 log2(g^d) sqrt(cells) piece: below 0.001 for all there can be
-        sums = self.correlate(rows)
+        sums = self.gather(rows)
         total = np.rint(sums)
         if piece > 2 and np.abs(sums - total).max() > _CLEAR:
             return self.support(counts, piece // 2)
@@ -80,14 +80,15 @@ class LinearHashes:
         transform(table)
         return table[0, : self.values]
 
-    def correlate(self, rows: Numbers) -> Floats:
-        """sum_a rows[a, <a, x>], for every value x."""
+    def gather(self, scores: Numbers) -> Floats:
+        """sum_a scores[a, <a, x>], for every value x."""
         from scipy.fft import fft, irfftn
 
+        rows = scores.reshape(self.seeds, self.base)
         if self.base == 2:
             return np.asarray((rows.sum() + self._transformed_parities(rows.astype(np.float64))) / 2)
         if not self.lines:
-            return self.by_lines.correlate(self.fold(rows)) + float(rows[0, 0])  # <0, x> = 0 for every x
+            return self.by_lines.gather(self.fold(rows)) + float(rows[0, 0])  # <0, x> = 0 for every x
         spectra = fft(rows, axis=1)
         accumulated = spectra.reshape(-1)[self._half]
         accumulated[0] = 0  # a' = 0 is on no line
@@ -95,14 +96,14 @@ class LinearHashes:
         sums = irfftn(accumulated.reshape(*shape[:-1], -1), shape, norm="forward", overwrite_x=True)
         return np.asarray((sums.reshape(-1)[: self.values] + rows.sum()) / self.base)
 
-    def spread(self, weights: Floats) -> Floats:
-        """The sum of the weights of the values that (a, y) supports, for every (a, y): the transpose of `correlate`."""
+    def scatter(self, weights: Floats) -> Floats:
+        """The sum of the weights of the values that (a, y) supports, for every (a, y): the transpose of `gather`."""
         from scipy.fft import irfft, rfftn
 
         if self.base == 2:
-            return self._spread_parities(weights)
+            return self._scattered_parities(weights)
         if not self.lines:
-            return self._unfold(self.by_lines.spread(weights), float(weights.sum()))
+            return self._unfold(self.by_lines.scatter(weights), float(weights.sum()))
         padded = np.zeros(self._vectors)
         padded[: self.values] = weights
         transformed = rfftn(padded.reshape((self.base,) * self.digits)).reshape(-1)
@@ -111,7 +112,7 @@ class LinearHashes:
         spectra.imag *= sign
         return np.asarray(irfft(spectra, self.base, axis=1, overwrite_x=True))
 
-    def _spread_parities(self, weights: Floats) -> Floats:
+    def _scattered_parities(self, weights: Floats) -> Floats:
         from deniable.kernels.hadamard import transform
 
         table = np.zeros((1, self._vectors))
@@ -160,8 +161,9 @@ class LinearHashes:
         """1/t modulo g for every t, and 0 for 0."""
         return np.array([0, *(pow(factor, -1, self.base) for factor in range(1, self.base))])
 
-    def supported(self, values: Indices, seeds: Indices, hashed: Indices) -> Mask:
-        """Whether <a, x> = y for reports (a, y), one row a value x."""
+    def supported(self, values: Indices, reports: Indices) -> Mask:
+        """Whether <a, x> = y for reports (a, y), one row per value x."""
+        seeds, hashed = np.divmod(reports, self.base)
         vectors = self._leading[seeds] if self.lines else seeds
         # sums of d products of digits, which floats hold exactly
         apart = (self._digits(values).T @ self._digits(vectors) - hashed).astype(np.int64)
@@ -197,31 +199,3 @@ class LinearHashes:
         out[0, 0] = total
         unfold(sums, self.by_lines.line_cells, self.by_lines.inverses, out)
         return out
-
-
-@dataclass(frozen=True)
-class HashOperator:
-    """The channel of linear hashes: `high` for the reports (a, y) that support a value, `low` for all others.
-
-    Both are probabilities of a whole report, seed included.
-    """
-
-    hashes: LinearHashes
-    high: float
-    low: float
-
-    def forward(self, weights: Floats) -> Floats:
-        spread = self.low * weights.sum() + (self.high - self.low) * self.hashes.spread(weights)
-        return np.asarray(spread.reshape(-1))
-
-    def adjoint(self, scores: Floats) -> Floats:
-        rows = scores.reshape(self.hashes.seeds, self.hashes.base)
-        return np.asarray(self.low * scores.sum() + (self.high - self.low) * self.hashes.correlate(rows))
-
-    def adjoint_squared(self, scores: Floats) -> Floats:
-        # entries are high or low, and c^2 = (high + low) c - high low for both
-        return (self.high + self.low) * self.adjoint(scores) - self.high * self.low * float(scores.sum())
-
-    def entries(self, values: Indices, reports: Indices) -> Floats:
-        seeds, hashed = np.divmod(reports, self.hashes.base)
-        return np.where(self.hashes.supported(values, seeds, hashed), self.high, self.low)

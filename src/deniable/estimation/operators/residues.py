@@ -19,10 +19,9 @@ from deniable.core.arrays import Floats, Integers, Numbers
 
 _TOLERANCE = 1e-13  # of the residual
 _ROUNDS = 5000
-_DENSE = 200  # up to so many values the Gram matrix is written out
+DENSE = 200  # up to so many values the Gram matrix is written out
 _PROBES = 8
 _ROUGHLY = 1e-4
-_LANCZOS_STEPS = 120
 
 
 def evenly(k: int, number: int) -> Integers:
@@ -108,7 +107,7 @@ class ResidueSystem:
 
         The diagonal of G^-1 hardly varies from value to value, so the sample tells more than random signs do.
         """
-        if self.k <= _DENSE:
+        if self.k <= DENSE:
             return float(np.trace(np.linalg.inv(self.matrix()))) / self.k
         values = evenly(self.k, _PROBES).tolist()
         return float(np.mean([self.inverse_row(value, _ROUGHLY)[value] for value in values]))
@@ -118,24 +117,3 @@ class ResidueSystem:
         unit = np.zeros(self.k)
         unit[value] = 1.0
         return self.solve(unit, tolerance=tolerance)[0]
-
-    def condition_number(self) -> float:
-        """Largest over smallest eigenvalue of G, exact for small k, else from below, by Lanczos' method."""
-        if self.k <= _DENSE:
-            values = np.linalg.eigvalsh(self.matrix())
-            return float(values[-1] / values[0])
-        from scipy.linalg import eigh_tridiagonal
-
-        basis = np.zeros((_LANCZOS_STEPS + 1, self.k))
-        start = np.random.default_rng(0).standard_normal(self.k)
-        basis[0] = start / np.linalg.norm(start)
-        diagonal, beside = np.zeros(_LANCZOS_STEPS), np.zeros(_LANCZOS_STEPS)
-        for step in range(_LANCZOS_STEPS):
-            image = self.gram(basis[step])
-            diagonal[step] = basis[step] @ image
-            image -= basis[: step + 1].T @ (basis[: step + 1] @ image)
-            image -= basis[: step + 1].T @ (basis[: step + 1] @ image)  # twice: orthogonal to rounding
-            beside[step] = np.linalg.norm(image)
-            basis[step + 1] = image / beside[step]
-        values = eigh_tridiagonal(diagonal, beside[:-1], eigvals_only=True)
-        return float(values[-1] / values[0])

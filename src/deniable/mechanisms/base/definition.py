@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,45 +17,39 @@ from deniable.core.errors import FingerprintMismatch, InvalidArgument
 from deniable.core.frozen import Frozen
 from deniable.core.guarantee import Guarantee
 from deniable.core.spec import Spec
-from deniable.core.summary import Summary
 from deniable.core.validate import positive
-from deniable.estimation.evidence import Answer as Answer  # mechanisms return it, and find it here
+from deniable.estimation.channel import PureChannel
+from deniable.estimation.evidence import Evidence, Solution
+from deniable.mechanisms.base.two_level import TwoLevel
+from deniable.mechanisms.layouts.layout import Layout, Payload
 from deniable.randomness.bounds import exponential_below, logarithm_above, logarithm_slack
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS
 
 _LEAST_GAIN = 1e-9
 MAX_EPSILON = 50.0  # beyond it 64-bit thresholds stand still and a report is the value itself
-
-Payload = int | tuple[int, ...]
+CHOSEN: Any = None  # the default of a parameter that the constructor chooses where it is not given
 
 
 def checked_epsilon(epsilon: object) -> float:
     """An epsilon that thresholds can follow."""
     number = positive(epsilon=epsilon)
     if number > MAX_EPSILON:
-        rule = f"be at most {MAX_EPSILON:g} (beyond it a report is the value itself)"
-        raise InvalidArgument("epsilon", rule, epsilon)
+        raise InvalidArgument("epsilon", f"be at most {MAX_EPSILON:g}", epsilon, "Beyond it a report is the value.")
     return number
 
 
-def float_bound(epsilon: object) -> float:
+def float_bound(epsilon: float) -> float:
     """e^epsilon as a float, for searches that compare errors of designs: far enough from 1 to do so."""
-    bound = float(exponential_below(checked_epsilon(epsilon)))
+    bound = float(exponential_below(epsilon))
     if bound < 1 + _LEAST_GAIN:
         raise InvalidArgument("epsilon", f"be at least {_LEAST_GAIN:g} for this mechanism", epsilon)
     return bound
 
 
-def _for_open_domains() -> str:
-    from deniable.mechanisms.registry import open_mechanisms
-
-    return f"open strings are for {', '.join(open_mechanisms())}"
-
-
 @dataclass(frozen=True)
 class Definition(ABC):
-    """The part of a mechanism that differs from one to the next. Frozen, derived once when it is made."""
+    """The part of a mechanism that differs from one to the next. Frozen; what follows from it is computed once."""
 
     name: ClassVar[str]
     version: ClassVar[int]
@@ -72,12 +66,31 @@ class Definition(ABC):
         set_once = object.__setattr__
         set_once(self, "domain", Domain.of(self.domain))
         if isinstance(self.domain, Open) and not self.open_domains:
-            raise InvalidArgument("domain", f"be closed for {self.name}; {_for_open_domains()}", self.domain.kind)
+            hint = "Open strings are for mechanisms that hash them, such as orr."
+            raise InvalidArgument("domain", f"be closed for {self.name}", self.domain.kind, hint)
         set_once(self, "epsilon", checked_epsilon(self.epsilon))
+        for name, value in self._settled().items():
+            set_once(self, name, value)
         set_once(self, "thresholds", Frozen(self._thresholds(exponential_below(self.epsilon), MODULUS)))
-        self._derive()
         parameters = {"epsilon": self.epsilon, **self._parameters()}
         set_once(self, "spec", Spec(self.name, self.version, self.domain, parameters, self.thresholds))
+
+    @classmethod
+    def choose(cls, domain: Any, epsilon: float, **options: Any) -> Self:
+        """Make a mechanism from parameters and from options that guide how the others are chosen."""
+        return cls(domain, epsilon, **options)
+
+    def _settled(self) -> Mapping[str, Any]:
+        """Parameters beyond epsilon as the mechanism keeps them: checked, and chosen where they were not given."""
+        return {}
+
+    def _parameters(self) -> dict[str, Any]:
+        """Parameters beyond epsilon, as the spec writes them and the constructor takes them."""
+        return {}
+
+    def advice(self) -> str:
+        """A warning for whoever makes a spec with these parameters; empty if there is nothing to warn of."""
+        return ""
 
     @abstractmethod
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
@@ -86,83 +99,74 @@ class Definition(ABC):
         Devices run with 2^64. Tests run the same code with a small modulus and all words there are.
         """
 
-    @abstractmethod
-    def _derive(self) -> None:
-        """Compute what follows from the thresholds."""
+    def require_coin(self, strong: bool, bits: int = 64) -> None:
+        """Refuse an epsilon so small that the integers would not use it."""
+        if not strong:
+            raise InvalidArgument("epsilon", "be larger", self.epsilon, f"No {bits}-bit coin is that weak.")
 
-    def _parameters(self) -> dict[str, Any]:
-        """Parameters beyond epsilon, as the spec writes them and the constructor takes them."""
-        return {}
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """How reports look: in memory, in a summary, and as bytes."""
 
     @property
     @abstractmethod
     def stride(self) -> int:
         """Random words per report, the same for every value and coin."""
 
-    @property
-    @abstractmethod
-    def cells(self) -> int:
-        """How many counts a summary has."""
-
     @abstractmethod
     def randomize_one(self, index: int, choices: Choices) -> Payload:
-        """One report from one report's choices, in plain Python."""
+        """Randomise one value from one report's choices, in plain Python."""
 
     @abstractmethod
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
-        """A batch by a kernel; returns the positions of reports of which a draw was rejected."""
-
-    @abstractmethod
-    def empty_payloads(self, n: int) -> Payloads:
-        """Room for n reports."""
-
-    @abstractmethod
-    def check_payloads(self, data: Payloads) -> Payloads:
-        """The same reports in the layout the kernels read; MalformedReport if no client could send them."""
-
-    @abstractmethod
-    def accumulate(self, data: Payloads, counts: Counts) -> None:
-        """Add checked reports to the counts of a summary."""
-
-    @abstractmethod
-    def all_payloads(self) -> Iterable[Payload]:
-        """Every report there is, for exact enumeration on small domains."""
-
-    @abstractmethod
-    def _probability(self, payload: Payload, index: int) -> Fraction:
-        """Pr[payload | value of this index], exactly."""
-
-    @abstractmethod
-    def ratio(self) -> Fraction:
-        """The largest ratio of the channel's probabilities for one report."""
-
-    @property
-    @abstractmethod
-    def report_bits(self) -> int:
-        """Bits of a report's payload, before rounding up to bytes."""
+        """Randomise a batch into `out`; return the positions of reports that must be redrawn."""
 
     @abstractmethod
     def reconstruction_rate(self) -> Fraction:
         """How often the best guess of the value from one report is right, all values equally likely."""
 
-    @abstractmethod
-    def _pack(self, payload: Payload) -> bytes: ...
+    @property
+    def two_level(self) -> TwoLevel | None:
+        """The probabilities of a report under a value it supports and under any other, if there are only these two."""
+        return None
 
-    @abstractmethod
-    def _unpack(self, data: bytes) -> Payload: ...
+    def supports(self, payload: Payload, index: int) -> bool:
+        """Whether a report of a two-level channel supports the value of this index."""
+        raise NotImplementedError(f"{self.name} must say which values a report supports")
+
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        """Pr[payload | value of this index], exactly; to be written where the channel is not two-level."""
+        assert self.two_level is not None, f"{self.name} must state its channel"
+        return self.two_level.given(self.supports(payload, index))
+
+    def ratio(self) -> Fraction:
+        """The largest ratio of the channel's probabilities for one report."""
+        assert self.two_level is not None, f"{self.name} must state its largest ratio"
+        return self.two_level.ratio
+
+    @property
+    def channel(self) -> PureChannel | None:
+        """The two probabilities p and q of a pure channel; None if the channel is not pure."""
+        return None
 
     @abstractmethod
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
         """Counts of a summary of users with these true counts, drawn from their exact distribution."""
 
-    def _methods(self) -> Mapping[str, Callable[[Summary], Answer]]:
-        """Estimation methods of its own, beyond those all mechanisms share (estimation/evidence.py) or better."""
+    def _methods(self) -> Mapping[str, Callable[[Evidence], Solution]]:
+        """Estimation methods beyond those all mechanisms share (estimation/methods/shared.py), or better ones."""
         return {}
 
     @property
     def k(self) -> int:
-        """How many values the domain has."""
+        """Number of values in the domain."""
         return self.domain.k
+
+    @property
+    def report_bits(self) -> int:
+        """Bits of a report's payload, before rounding up to bytes."""
+        return self.layout.bits
 
     @property
     def fingerprint(self) -> str:
@@ -175,6 +179,7 @@ class Definition(ABC):
         slack = logarithm_slack(self.epsilon, ratio)
         return Guarantee(ratio, logarithm_above(ratio), slack, self.epsilon)
 
-    def _same_spec(self, what: str, fingerprint: str) -> None:
+    def same_spec(self, what: str, fingerprint: str) -> None:
+        """Refuse what was made under another spec."""
         if fingerprint != self.fingerprint:
             raise FingerprintMismatch(what, self.fingerprint, fingerprint)

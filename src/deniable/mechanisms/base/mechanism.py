@@ -1,49 +1,199 @@
-"""What mechanisms inherit from: a definition with a client's and a server's half, general or pure."""
+"""What every mechanism does: randomise values, encode and decode reports, summarise them, and estimate."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
-from deniable.core.arrays import Counts, Floats
+import numpy as np
+
+from deniable.core.arrays import Counts, Floats, Indices, Payloads
+from deniable.core.errors import EmptySummary, InvalidArgument
+from deniable.core.estimate import Estimate
+from deniable.core.reports import Report, Reports
 from deniable.core.summary import Summary
-from deniable.estimation.channel import PureChannel
+from deniable.core.validate import between, choice, whole
+from deniable.estimation.channel import TARGETS, Noise, Operator, noise_at
+from deniable.estimation.evidence import Evidence, Method
 from deniable.estimation.intervals import BinomialTails
 from deniable.estimation.methods.linear import unbiased
-from deniable.mechanisms.base.client import Client
-from deniable.mechanisms.base.server import Server
+from deniable.estimation.methods.shared import shared_methods
+from deniable.mechanisms.base import client
+from deniable.mechanisms.base.definition import Definition
+from deniable.mechanisms.base.server import KEPT, batch_of, estimated
+from deniable.mechanisms.layouts.layout import Payload, one_row
+from deniable.randomness.choices import Choices
+from deniable.randomness.keystream import Keystream
 
 
 @dataclass(frozen=True)
-class Mechanism(Client, Server):
-    """Any mechanism. `RandomizedResponse` is the shortest example of one."""
+class Mechanism(Definition):
+    """Any mechanism. `RandomizedResponse` is the shortest example of one.
 
-
-@dataclass(frozen=True)
-class PureMechanism(Mechanism):
-    """A report supports its sender's value with probability p and any other given value with q.
-
-    Everything linear follows from these two numbers: the unbiased estimate, its variance, its intervals.
+    A pure one (`channel` is not None) says how many reports support each value, `support_counts`, and everything linear
+    follows from its two probabilities. Any other writes `unbiased` and `noise` itself.
     """
 
-    channel: PureChannel = field(init=False, repr=False, compare=False)
+    def privatize(self, values: Any, *, seed: int | None = None) -> Reports:
+        """Randomise a batch of values, one per person, with fresh secure randomness.
 
-    def _derive(self) -> None:
-        object.__setattr__(self, "channel", self._channel())
+        Two calls on one person's value compose: their epsilons add up, so ask once, or keep the report and
+        send it again. With a seed the reports repeat, are marked simulated and protect nobody.
+        """
+        indices = self.domain.indices(values)
+        keystream = Keystream.fresh() if seed is None else Keystream.seeded(seed)
+        return Reports(self.payloads(indices, keystream), self.fingerprint, keystream.simulated)
 
-    @abstractmethod
-    def _channel(self) -> PureChannel:
-        """The two probabilities of the thresholds that run."""
+    def privatize_one(self, value: object) -> Report:
+        """Randomise one person's value in plain Python: what a device runs."""
+        index = self.domain.index(value)
+        keystream = Keystream.fresh()
+        words = keystream.stream(0).words(self.stride).tolist()
+        return Report(self.randomize_one(index, Choices(words, keystream.overflow(0))), self.fingerprint)
+
+    def payloads(self, indices: Indices, keystream: Keystream) -> Payloads:
+        """Randomise these indices with this keystream; one by one and by the kernel the reports are the same."""
+        return client.payloads(self, indices, keystream)
+
+    def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
+        return client.simulated_one_by_one(self, true_counts, generator)
+
+    def encode(self, report: Report) -> bytes:
+        """Encode the payload of one report; simulated reports are refused."""
+        client.check_sendable(report, Report, "encode")
+        return self.layout.pack(self._payload(report))
+
+    def decode(self, data: bytes) -> Report:
+        """Decode one report, checked."""
+        return Report(self.layout.unpack(client.as_bytes(data)), self.fingerprint)
+
+    def encode_many(self, reports: Reports) -> list[bytes]:
+        """Encode the payloads of a batch, to the same bytes as one by one; simulated reports are refused."""
+        client.check_sendable(reports, Reports, "encode_many")
+        self.same_spec("a batch of reports", reports.fingerprint)
+        return self.layout.pack_many(self.layout.check(reports.data))
+
+    def decode_many(self, data: Iterable[bytes]) -> Reports:
+        """Decode a batch of reports, each checked."""
+        return Reports(self.layout.unpack_many([client.as_bytes(one) for one in data]), self.fingerprint)
+
+    def probability(self, report: Report | Payload, value: object) -> Fraction:
+        """Pr[report | value], exactly."""
+        payload = self._payload(report) if isinstance(report, Report) else report
+        self.layout.check(one_row(payload))
+        return self._probability(payload, self.domain.index(value))
+
+    def _payload(self, report: Report) -> Payload:
+        self.same_spec("a report", report.fingerprint)
+        return report.payload
+
+    def summarize(self, reports: Any) -> Summary:
+        """Count reports: a batch, a list of single reports, or a raw array that is checked first."""
+        if isinstance(reports, (list, tuple)) and reports and isinstance(reports[0], Report):
+            reports = batch_of(self, reports)
+        if isinstance(reports, Reports):
+            self.same_spec("a batch of reports", reports.fingerprint)
+        simulated = isinstance(reports, Reports) and reports.simulated
+        data = self.layout.check(reports.data if isinstance(reports, Reports) else np.asarray(reports))
+        counts = np.zeros(self.layout.cells, np.int64)
+        self.layout.count(data, counts)
+        return Summary(counts, len(data), self.fingerprint, simulated)
+
+    def empty_summary(self) -> Summary:
+        """The summary of no reports: adding it changes nothing."""
+        return Summary(np.zeros(self.layout.cells, np.int64), 0, self.fingerprint)
+
+    def check_summary(self, summary: Summary) -> None:
+        """Refuse a summary of another spec, of no reports, or with counts that no reports could have."""
+        self.same_spec("a summary", summary.fingerprint)
+        if summary.n == 0:
+            raise EmptySummary("an estimate needs at least one report; this summary has none")
+        self.layout.check_counts(summary)
 
     def support_counts(self, summary: Summary) -> Counts:
         """For each value, how many reports support it."""
         return summary.counts
 
     def unbiased(self, summary: Summary) -> Floats:
+        """The linear, unbiased estimate."""
+        assert self.channel is not None, f"{self.name} must state its unbiased estimate"
         return unbiased(self.support_counts(summary), summary.n, self.channel)
 
     def noise(self, target: str) -> tuple[float, float, float]:
+        """Coefficients of n Var[unbiased estimate of f] as a polynomial in f: v0 + v1 f + v2 f^2."""
+        assert self.channel is not None, f"{self.name} must state its variance"
         return self.channel.noise(target)
 
-    def tails(self, summary: Summary) -> BinomialTails:
+    def noise_of(self, evidence: Evidence, target: str) -> Noise:
+        """The coefficients given this evidence, value by value where they depend on how frequent other values are."""
+        del evidence
+        return self.noise(target)
+
+    @property
+    def noise_is_average(self) -> bool:
+        """Whether `noise_of` knows an average over values only, so that intervals promise no more."""
+        return False
+
+    def tails(self, summary: Summary) -> BinomialTails | None:
+        """The exact tails of the counts behind the estimate, where they are binomial."""
+        if self.channel is None:
+            return None
         return BinomialTails(self.support_counts(summary), summary.n, self.channel)
+
+    def operator(self) -> Operator | None:
+        """The channel whose reports a summary's cells count, in the operator's order.
+
+        None where a summary keeps less, so that it does not carry the likelihood. With an operator the
+        mechanism offers all methods that need the likelihood. It is made once.
+        """
+        return None
+
+    @cached_property
+    def _operator(self) -> Operator | None:
+        return self.operator()
+
+    def reports_operator(self, _data: Payloads) -> Operator | None:
+        """The channel of these very reports, each a cell of its own, where a summary keeps less than they do."""
+        return None
+
+    def variance(self, f: float = 0.0, n: int = 1, target: str = "users") -> float:
+        """Variance of the unbiased estimate of a value whose frequency is f, from n reports."""
+        f = between(0, 1, f=f)
+        return float(noise_at(self.noise(target), f)) / whole(1, n=n)
+
+    @property
+    def method_functions(self) -> dict[str, Method]:
+        """The estimation methods by name: the mechanism's own, then those all mechanisms share."""
+        shared = shared_methods(pure=self.channel is not None, likelihood=self._operator is not None)
+        return {**self._methods(), **{name: method for name, method in shared.items() if name not in self._methods()}}
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The names of the estimation methods this mechanism's summary carries."""
+        return tuple(self.method_functions)
+
+    def evidence(self, summary: Summary) -> Evidence:
+        """What a summary says, computed once for all that an estimate needs."""
+        tails = self.tails(summary)
+        first = self.unbiased(summary) if tails is None else unbiased(tails.support, tails.n, tails.channel)
+        return Evidence(summary, first, self.noise("users"), summary.counts, tails, self._operator)
+
+    def estimate(self, summary: Summary | Reports, method: str | None = None, *, target: str = "users") -> Estimate:
+        """Estimate frequencies with error bars; the default method is the best one that gives a distribution.
+
+        Reports may be given in place of a summary; the method "mle-reports" needs them: it maximises the
+        likelihood of the reports where their summary does not carry it.
+        """
+        kept = summary if isinstance(summary, Reports) else None
+        if kept is not None:
+            summary = self.summarize(kept)
+        if not isinstance(summary, Summary):
+            raise InvalidArgument("summary", "be a Summary, or Reports", summary)
+        options = self.methods if kept is None else (*self.methods, KEPT)
+        method = choice(options, method=method or self.default_method)
+        choice(TARGETS, target=target)
+        self.check_summary(summary)
+        return estimated(self, self.evidence(summary), kept, method, target)

@@ -1,83 +1,69 @@
 """Two-level channels: a report is E times likelier under the values it supports than under the others.
 
-Pr[y | x] is `high` if y supports x and `low` otherwise. All such channels share their guarantee, their
-attack rate and how a coin decides: with probability T/M a uniform one of the r reports that support x,
-else a uniform one of the b - r others. Those in which every pair of values is supported together by the
-same number lambda of reports, the (r, lambda)-designs, also share one estimator and one variance.
+Pr[y | x] is `high` if y supports x and `low` otherwise. All such channels share their guarantee. A coin decides, in one
+of two ways:
+
+    choice        with probability T/M a uniform one of the r reports that support x, else one of the b - r others
+    replacement   with probability T/M the symbol of x, else a uniform one of N symbols
+
+Those in which every pair of values is supported together by the same number lambda of reports, the
+(r, lambda)-designs, also share one estimator and one variance.
 
 Reference: Ye and Barg 2018; Park, Nam, Lee 2023 (block designs).
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
-from deniable.core.errors import InvalidArgument
 from deniable.estimation.channel import PureChannel
-from deniable.mechanisms.base.mechanism import PureMechanism
 from deniable.randomness.keystream import MODULUS
 
 
-def truth_threshold(bound: Fraction, modulus: int, supporting: int, reports: int) -> int:
+def choice_threshold(bound: Fraction, modulus: int, inside: int, reports: int) -> int:
     """T = floor(M r E / (r E + b - r)), the largest for which high/low = T (b - r) / ((M - T) r) <= E."""
-    return int(modulus * supporting * bound / (supporting * bound + reports - supporting))
+    return int(modulus * inside * bound / (inside * bound + reports - inside))
+
+
+def replacement_threshold(bound: Fraction, modulus: int, symbols: int) -> int:
+    """T = floor(M (E - 1) / (E - 1 + N)), the largest for which high/low = 1 + N T / (M - T) <= E."""
+    return int(modulus * (bound - 1) / (bound - 1 + symbols))
 
 
 @dataclass(frozen=True)
-class TwoLevelMechanism(PureMechanism):
-    """A (r, lambda)-design: b reports, r of them support a value, lambda support any two."""
+class TwoLevel:
+    """The two probabilities of a report: under a value that it supports, and under any other."""
+
+    high: Fraction
+    low: Fraction
+
+    @staticmethod
+    def by_choice(truth: int, inside: int, outside: int, *, repeats: int = 1) -> TwoLevel:
+        """The levels of a choice among `inside` supporting reports or `outside` others, in `repeats` cohorts."""
+        shares = Fraction(truth, MODULUS * inside), Fraction(MODULUS - truth, MODULUS * outside)
+        return TwoLevel(*(share / repeats for share in shares))
+
+    @staticmethod
+    def by_replacement(truth: int, symbols: int, *, repeats: int = 1) -> TwoLevel:
+        """The levels of a replacement by one of `symbols`, in each of `repeats` cohorts or under each public number."""
+        low = Fraction(MODULUS - truth, MODULUS * symbols)
+        return TwoLevel((low + Fraction(truth, MODULUS)) / repeats, low / repeats)
 
     @property
-    @abstractmethod
-    def reports(self) -> int:
-        """b: how many reports there are."""
-
-    @property
-    @abstractmethod
-    def supporting(self) -> int:
-        """r: how many reports support a value."""
-
-    @property
-    @abstractmethod
-    def overlap(self) -> Fraction:
-        """lambda: how many reports support two given values (a whole number; a fraction if averaged)."""
-
-    @property
-    def share(self) -> Fraction:
-        """r/b: the share of reports that support a value."""
-        return Fraction(self.supporting, self.reports)
-
-    def _coin(self, bound: Fraction, modulus: int) -> int:
-        """The threshold of the coin that decides for a supporting report."""
-        truth = truth_threshold(bound, modulus, self.share.numerator, self.share.denominator)
-        # without privacy loss the coin would fall by the number of reports alone
-        if truth <= modulus * self.share:
-            raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
-        return truth
-
-    @cached_property
-    def high(self) -> Fraction:
-        """Pr[y | x] where y supports x."""
-        return Fraction(self.thresholds["truth"], MODULUS * self.supporting)
-
-    @cached_property
-    def low(self) -> Fraction:
-        """Pr[y | x] where y does not support x."""
-        return Fraction(MODULUS - self.thresholds["truth"], MODULUS * (self.reports - self.supporting))
-
-    def _channel(self) -> PureChannel:
-        # p = r high,  q = lambda high + (r - lambda) low
-        q = self.overlap * self.high + (self.supporting - self.overlap) * self.low
-        return PureChannel(self.supporting * self.high, q)
-
     def ratio(self) -> Fraction:
-        # high/low = T (b - r) / ((M - T) r)
-        truth = self.thresholds["truth"]
-        return Fraction(truth, MODULUS - truth) * (1 / self.share - 1)
+        """high/low: the largest ratio of the channel."""
+        return self.high / self.low
 
-    def reconstruction_rate(self) -> Fraction:
-        # every report supports some value, so the best guess is right with (1/k) sum_y max_x Pr[y | x] = b high/k
-        return Fraction(self.thresholds["truth"], MODULUS) / (self.share * self.k)
+    def given(self, supported: bool) -> Fraction:
+        """Pr[report | value], by whether the report supports the value."""
+        return self.high if supported else self.low
+
+    def pure(self, inside: int, overlap: Fraction | int) -> PureChannel:
+        """The pure channel of a design: r reports support a value, lambda any two."""
+        # p = r high,  q = lambda high + (r - lambda) low
+        return PureChannel(inside * self.high, overlap * self.high + (inside - overlap) * self.low)
+
+    def best_guesses(self, reports: int, bare: int = 0) -> Fraction:
+        """The sum over all reports of the largest Pr[report | value], if `bare` of them support no value."""
+        return (reports - bare) * self.high + bare * self.low

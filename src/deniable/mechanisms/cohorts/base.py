@@ -10,35 +10,116 @@ Reference: Erlingsson, Pihur, Korolova 2014; Kairouz, Bonawitz, Ramage 2016, sec
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices
+from deniable.core.domain import MAX_SIZE
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
 from deniable.core.estimate import Estimate
 from deniable.core.reports import Reports
 from deniable.core.summary import Summary
-from deniable.core.validate import choice
-from deniable.estimation.channel import TARGETS, Noise
+from deniable.core.validate import choice, whole
+from deniable.estimation.channel import TARGETS, Noise, Operator, for_target
 from deniable.estimation.cohorts.decoding import CohortCells
 from deniable.estimation.cohorts.design import CohortDesign
 from deniable.estimation.cohorts.variances import CellVariances
+from deniable.estimation.evidence import Evidence, Method, Solution
 from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.cohorts.functions import CohortFunctions
+from deniable.mechanisms.cohorts.sizes import ANY, CANDIDATES, BucketRule, advice_on, check_design, sizes
 
+_FEW = 128  # values of a closed design with one cohort for which it is tried out whether it works; fewer with more
 _EXACT = 2**28  # products up to which the errors of all pairs of values are computed exactly
 _SIMULATED_AT_ONCE = 2**22  # cells of the table of buckets
 
 
 @dataclass(frozen=True)
-class CohortMechanism(CohortFunctions, Mechanism):
-    """What all of them share: estimates by least squares on the cells, their errors, and simulation."""
+class CohortMechanism(Mechanism):
+    """What all of them share: sizes and functions, estimates by least squares on the cells, errors, simulation.
+
+    Cohorts and buckets are those of the least error unless they are given. `candidates` is the number of strings the
+    design is meant for; in a closed domain, of its values.
+    """
+
+    open_domains: ClassVar[bool] = True
+    permutes: ClassVar[bool] = True  # closed domains by permutations
+    bucket_rule: ClassVar[BucketRule] = ANY
+    has_likelihood: ClassVar[bool] = False  # whether `channel_of` gives one
+
+    cohorts: int = CHOSEN
+    buckets: int = CHOSEN
+    candidates: int = CHOSEN
+    seed: int = 0
+
+    @property
+    def hashes(self) -> int:
+        """Hash functions per cohort."""
+        return 1
+
+    @property
+    def closed(self) -> bool:
+        """Whether the domain lists its values."""
+        return not isinstance(self.domain, Open)
+
+    def _settled(self) -> Mapping[str, Any]:
+        values = self.k if self.closed else CANDIDATES
+        if self.candidates is not None:
+            least, most = (values, values) if self.closed else (1, MAX_SIZE)
+            values = whole(least, most, candidates=self.candidates)
+        given = {"cohorts": self.cohorts, "buckets": self.buckets}
+        permuted = self.closed and self.permutes
+        found = sizes(type(self), float_bound(self.epsilon), values, self.hashes, **given, permuted=permuted)
+        settled = {"cohorts": found[0], "buckets": found[1], "candidates": values}
+        return {**settled, "seed": whole(0, 2**32 - 1, seed=self.seed)}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        permuted, values = bool(self.functions.size), self.candidates
+        plain = permuted and (self.cohorts, self.buckets) == (1, values)
+        exact = plain or (self.closed and values**2 * self.cohorts * self.hashes <= _FEW**2)
+        check_design(values, self.cohorts, self.buckets, closed=self.closed, permuted=permuted, exact=exact)
+        if exact and not plain and self.functions.rank(values) < values - 1:
+            raise self._confusing_seed()
+
+    def advice(self) -> str:
+        return "" if self.closed else advice_on(self.candidates, self.cohorts, self.buckets)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("cohorts", "buckets", "candidates", "seed")}
+
+    @cached_property
+    def functions(self) -> CohortFunctions:
+        """Which bucket a value has in each cohort."""
+        size = self.k if self.permutes and self.closed else 0
+        return CohortFunctions(self.seed, self.cohorts, self.hashes, self.buckets, size)
+
+    @cached_property
+    def whole_design(self) -> CohortDesign:
+        """The linear model of all values of a closed domain, whose frequencies add up to 1."""
+        return self.functions.design(np.arange(self.k), complete=True)
+
+    @staticmethod
+    @abstractmethod
+    def cell_noise(bound: float, buckets: int, hashes: int) -> float:
+        """n C times the variance of a cell's estimated share at e^epsilon = bound, no value being frequent."""
+
+    @staticmethod
+    def own_extra(_bound: float, _buckets: int, _others: float) -> float:
+        """Extra n Var that a user adds to the estimate of their own value, beyond `others` for any other value."""
+        return 0.0
+
+    @staticmethod
+    @abstractmethod
+    def plain_noise(bound: float, values: int) -> float:
+        """n Var of a rare value where each value has a bucket of its own in the only cohort."""
 
     @abstractmethod
     def shares(self, summary: Summary) -> tuple[Floats, Floats]:
@@ -50,7 +131,7 @@ class CohortMechanism(CohortFunctions, Mechanism):
 
     @abstractmethod
     def own_noise(self, others: Any) -> Any:
-        """How much more a user adds to n Var of their own value than to that of another, which is `others`."""
+        """Extra n Var that a user adds to the estimate of their own value, beyond `others` for any other value."""
 
     @abstractmethod
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
@@ -66,7 +147,7 @@ class CohortMechanism(CohortFunctions, Mechanism):
     def cohort_cells(self, summary: Summary, design: CohortDesign) -> CohortCells:
         """What a decoder works on."""
         shares, sizes = self.shares(summary)
-        cells = shares - self.centre * sizes[:, np.newaxis]
+        cells = shares - self.functions.centre * sizes[:, np.newaxis]
         return CohortCells(design, cells, summary.n, self.unit(), self.cell_variances(summary))
 
     def cell_variances(self, _summary: Summary) -> CellVariances | None:
@@ -77,7 +158,26 @@ class CohortMechanism(CohortFunctions, Mechanism):
     def methods(self) -> tuple[str, ...]:
         from deniable.mechanisms.cohorts.candidates import open_methods
 
-        return open_methods(self) if isinstance(self.domain, Open) else super().methods
+        return super().methods if self.closed else open_methods(self)
+
+    def _methods(self) -> Mapping[str, Method]:
+        return {} if self.permutes else {"sketch": self._sketch}
+
+    def _sketch(self, evidence: Evidence) -> Solution:
+        """The published estimate of sketches: unbiased over the choice of the hash functions only, so that for those
+        that were chosen a value is confused with those that share its buckets."""
+        # (m/(m - 1)) (sum over cohorts of the share in the value's bucket - 1/m)
+        shares, _ = self.shares(evidence.summary)
+        own = replace(self.whole_design, centre=0.0).gather(shares)
+        return Solution((own - 1 / self.buckets) * (self.buckets / (self.buckets - 1)))
+
+    def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> Operator | None:
+        """The channel of the design's values, and of unlisted strings as one more, where cells are whole reports."""
+        del design, unlisted
+        return None
+
+    def operator(self) -> Operator | None:
+        return self.channel_of(self.whole_design) if self.closed else None
 
     def estimate(
         self,
@@ -91,25 +191,35 @@ class CohortMechanism(CohortFunctions, Mechanism):
     ) -> Estimate:
         """Frequencies with error bars. In an open domain, of these candidates and of all other strings together.
 
-        `complete` says that there are no other strings, which makes the estimate sharper. `progress` hears what is
-        being done.
+        `complete` says that there are no other strings, which makes the estimate sharper. `progress` is called with
+        what is being done.
         """
         from deniable.mechanisms.cohorts.candidates import decode
 
-        if isinstance(self.domain, Open):
+        if not self.closed:
             if candidates is None:
-                raise InvalidArgument("candidates", "be given: an open domain lists no values to estimate", None)
+                raise InvalidArgument("candidates", "be given", None, "An open domain lists no values to estimate.")
             return decode(self, summary, candidates, method, target, complete=complete, progress=progress)
         if candidates is not None:
-            raise InvalidArgument("candidates", "be left out: this domain lists its values", candidates)
+            raise InvalidArgument("candidates", "be left out", candidates, "This domain lists its values.")
         return super().estimate(summary, method, target=target)
 
     def unbiased(self, summary: Summary) -> Floats:
         design = self.whole_design
         if not design.identifiable:
-            rule = "tell all values apart, and by chance does not: take another, or more cohorts"
-            raise InvalidArgument("seed", rule, self.seed)
+            raise self._confusing_seed()
         return self.cohort_cells(summary, design).least_squares().first
+
+    def _confusing_seed(self) -> InvalidArgument:
+        hint = "Use another seed or more cohorts."
+        return InvalidArgument("seed", "give hash functions that tell all values apart", self.seed, hint)
+
+    def check_closed(self) -> None:
+        """Refuse what only a closed domain has."""
+        if not self.closed:
+            raise InvalidArgument(
+                "domain", "be closed here", "open", "An open one has errors once candidates are named."
+            )
 
     @cached_property
     def _user_variances(self) -> Floats | None:
@@ -135,21 +245,18 @@ class CohortMechanism(CohortFunctions, Mechanism):
 
     def noise(self, target: str) -> tuple[float, float, float]:
         choice(TARGETS, target=target)
-        if isinstance(self.domain, Open):
-            raise InvalidArgument("domain", "be closed here: an open one has errors once candidates are named", "open")
-        others, slope = self._average_noise
-        return (others, slope, 0.0) if target == "users" else (others, slope + 1, -1.0)
+        self.check_closed()
+        return for_target(*self._average_noise, target)
 
-    def noise_of(self, summary: Summary, target: str) -> Noise:
+    def noise_of(self, evidence: Evidence, target: str) -> Noise:
         """By the users there are, as estimated: those who often share a bucket with a value add more to its error."""
         exact = self._user_variances
         if exact is None:
             return self.noise(target)
-        shares = nearest_distribution(self.unbiased(summary))
+        shares = nearest_distribution(evidence.unbiased)
         own = np.diag(exact)
         others = (shares @ exact - shares * own) / np.maximum(1 - shares, 1e-12)
-        bend = 0.0 if target == "users" else -1.0
-        return others, own - others - bend, bend
+        return for_target(others, own - others, target)
 
     @property
     def noise_is_average(self) -> bool:
@@ -168,7 +275,7 @@ class CohortMechanism(CohortFunctions, Mechanism):
         several = max(1, _SIMULATED_AT_ONCE // self.cohorts)
         for start in range(0, len(indices), several):
             part = slice(start, start + several)
-            own, table = true_counts[part], self.table(indices[part])
+            own, table = true_counts[part], self.functions.table(indices[part])
             if own.sum() < len(own) * self.cohorts:  # few users: one by one
                 cohorts = generator.integers(self.cohorts, size=int(own.sum()))
                 sizes += np.bincount(cohorts, minlength=self.cohorts)

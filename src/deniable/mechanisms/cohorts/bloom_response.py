@@ -5,6 +5,7 @@ Reference: Erlingsson, Pihur, Korolova 2014 (one-time RAPPOR); Kairouz, Bonawitz
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,8 +20,8 @@ class BloomResponse(FlippedFilters):
     """Hashed RAPPOR, "orappor".
 
     Guarantee: largest ratio ((M - t)/t)^D <= e^epsilon, with M = 2^32, t the threshold of a flip, and D the most
-    bits in which two filters differ, twice the `hashes` of a cohort at most.
-    Cost: 1 + 32 ceil(buckets/64) random words and log2(cohorts) + buckets bits a report.
+    bits in which two filters differ, at most twice the `hashes` of a cohort.
+    Cost: 1 + 32 ceil(buckets/64) random words and log2(cohorts) + buckets bits per report.
 
     >>> from deniable import Domain
     >>> m = BloomResponse(Domain.open(), epsilon=2.0, cohorts=64, buckets=128, hashes=2)
@@ -32,9 +33,9 @@ class BloomResponse(FlippedFilters):
 
     hashes: int = 1
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hashes", whole(1, MAX_HASHES, hashes=self.hashes))
-        super().__post_init__()
+    def _settled(self) -> Mapping[str, Any]:
+        hashes = whole(1, MAX_HASHES, hashes=self.hashes)
+        return {**super()._settled(), "hashes": hashes}
 
     def _parameters(self) -> dict[str, Any]:
         return {**super()._parameters(), "hashes": self.hashes}

@@ -13,7 +13,7 @@ from deniable.core.estimate import Estimate
 from deniable.core.reports import Reports
 from deniable.core.summary import Summary
 from deniable.core.validate import choice
-from deniable.estimation.channel import TARGETS
+from deniable.estimation.channel import TARGETS, for_target
 from deniable.estimation.cohorts.decoding import CohortCells, Decoded
 from deniable.estimation.cohorts.design import MOST_LOAD
 from deniable.mechanisms.base.server import assembled
@@ -42,7 +42,7 @@ UNBIASED = ("least-squares", "per-candidate")
 
 def open_methods(mechanism: CohortMechanism) -> tuple[str, ...]:
     """The names of the methods that decode candidates."""
-    likely = ("mle",) if hasattr(mechanism, "channel_of") else ()
+    likely = ("mle",) if mechanism.has_likelihood else ()
     return (*_BY_LEAST_SQUARES, *_BY_CANDIDATE, *likely)
 
 
@@ -72,13 +72,15 @@ def decode(
     domain = mechanism.domain.candidates(candidates)
     if complete:
         if domain.listed < 2:
-            rule = "be two strings or more if they are complete: of one alone nothing is left to estimate"
-            raise InvalidArgument("candidates", rule, domain.all_labels()[:-1])
+            hint = "The frequency of a single string is then known to be 1."
+            raise InvalidArgument("candidates", "be two strings or more if complete", domain.all_labels()[:-1], hint)
         domain = replace(domain, other=None)
     labels = domain.all_labels() if complete else domain.all_labels()[:-1]
     said = progress or (lambda _: None)
     said(f"hashing {len(labels):,} candidates")
-    cells = mechanism.cohort_cells(summary, mechanism.design(mechanism.domain.indices(labels), complete=complete))
+    cells = mechanism.cohort_cells(
+        summary, mechanism.functions.design(mechanism.domain.indices(labels), complete=complete)
+    )
     _warn_of_twins(cells, labels)
     method = method or ("projected" if cells.design.load <= MOST_LOAD else "selected")
     said(f"fitting {len(labels):,} candidates ({method})")
@@ -86,19 +88,17 @@ def decode(
     v1 = mechanism.own_noise(found.noise)
     if not complete:
         v1[-1] = 0.0  # many strings together: none of them is in all their cells
-    noise = (found.noise, v1, 0.0) if target == "users" else (found.noise, v1 + 1, -1.0)
-    plain = method in UNBIASED
     return assembled(
         mechanism,
         summary,
         domain=domain,
         frequencies=found.frequencies,
-        first=found.first,
-        noise=noise,
+        unbiased=found.first,
+        noise=for_target(found.noise, v1, target),
         tails=None,
         method=method,
         target=target,
-        unbiased=plain,
+        is_unbiased=method in UNBIASED,
         note=_NOTE + ("" if method != "selected" else _SELECTED),
         details={"load": cells.design.load, **found.details},
         skewness=found.skewness,
@@ -111,12 +111,11 @@ def _decoded(mechanism: CohortMechanism, summary: Summary, cells: CohortCells, m
         return _BY_CANDIDATE[method](cells)
     if not design.identifiable:
         most = design.cohorts * (design.buckets - 1) + design.complete
-        rule = (
-            f"be one of {', '.join(_BY_CANDIDATE)}: least squares cannot tell {design.values} candidates apart in "
-            f"{design.cohorts} cohorts of {design.buckets} buckets (at most {most}, and well below half of it for "
-            f"small errors)"
+        hint = (
+            f"Least squares cannot tell {design.values} candidates apart in {design.cohorts} cohorts of "
+            f"{design.buckets} buckets: at most {most}, and well below half of it for small errors."
         )
-        raise InvalidArgument("method", rule, method)
+        raise InvalidArgument("method", f"be one of {', '.join(_BY_CANDIDATE)}", method, hint)
     if method in _BY_LEAST_SQUARES:
         return _BY_LEAST_SQUARES[method](cells)
     return _most_likely(mechanism, summary, cells)

@@ -19,16 +19,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
-from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.estimation.cohorts.decoding import CohortCells
 from deniable.estimation.cohorts.design import CohortDesign
 from deniable.estimation.operators.marks import BucketMarkOperator
-from deniable.mechanisms.base.definition import Payload
+from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.cohorts.sizes import BucketRule
-from deniable.mechanisms.layouts.filters import BloomReports
+from deniable.mechanisms.layouts.filters import FilterLayout
+from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.unary.unary_encoding import COIN_BITS, MAX_VALUES, best_guesses, least_flip
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS
@@ -38,7 +38,7 @@ _GUESSES = 2**22  # pairs of reports and filters of which the best guesses are f
 
 
 @dataclass(frozen=True)
-class FlippedFilters(BloomReports, CohortMechanism):
+class FlippedFilters(CohortMechanism):
     """What mechanisms of this kind share: all but which hash functions there are."""
 
     version: ClassVar[int] = 1
@@ -49,24 +49,24 @@ class FlippedFilters(BloomReports, CohortMechanism):
     def cell_noise(bound: float, buckets: int, hashes: int) -> float:
         # q (1 - q)/(1 - 2q)^2 = s/(s - 1)^2,  s = (1 - q)/q = e^(epsilon/D)
         gain = math.expm1(math.log(bound) / min(2 * hashes, buckets))
-        return (1 + gain) / gain**2 + _spread(buckets, hashes)
+        return (1 + gain) / gain**2 + _between_cohorts(buckets, hashes)
 
     @staticmethod
     def plain_noise(bound: float, values: int) -> float:
         # that of symmetric unary encoding
-        return FlippedFilters.cell_noise(bound, values, 1) - _spread(values, 1)
+        return FlippedFilters.cell_noise(bound, values, 1) - _between_cohorts(values, 1)
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         if self.buckets > MAX_VALUES:
-            raise InvalidArgument("buckets", f"be at most {MAX_VALUES} for {self.name}: each is a bit", self.buckets)
+            raise InvalidArgument("buckets", f"be at most {MAX_VALUES} for {self.name}", self.buckets, "Each is a bit.")
         unit = max(1, modulus >> COIN_BITS)  # of 2^64 parts, coins have only every 2^32nd
         flip = least_flip(bound, modulus // unit, min(2 * self.hashes, self.buckets)) * unit
-        if 2 * flip >= modulus:
-            raise InvalidArgument("epsilon", f"be larger: no {COIN_BITS}-bit coin is that weak", self.epsilon)
+        self.require_coin(2 * flip < modulus, COIN_BITS)
         return {"flip": flip, "rejection_cohort": rejection_bound(self.cohorts, modulus)}
 
-    def _derive(self) -> None:
-        pass
+    @cached_property
+    def layout(self) -> FilterLayout:
+        return FilterLayout(self.cohorts, self.buckets)
 
     @property
     def flip(self) -> Fraction:
@@ -75,33 +75,31 @@ class FlippedFilters(BloomReports, CohortMechanism):
 
     @property
     def stride(self) -> int:
-        return 1 + COIN_BITS * self.slices  # the cohort, and the coins of all bits
+        return 1 + COIN_BITS * self.layout.slices  # the cohort, and the coins of all bits
 
     def filter(self, index: int, cohort: int) -> int:
         """The bits of a value in this cohort, as one integer."""
         bits = 0
         for place in range(self.hashes):
-            bits |= 1 << self.bucket(index, cohort, place)
+            bits |= 1 << self.functions.bucket(index, cohort, place)
         return bits
 
     def randomize_one(self, index: int, choices: Choices) -> tuple[int, ...]:
         cohort = choices.below(self.cohorts, self.thresholds["rejection_cohort"])
-        flips = choices.coins(self.thresholds["flip"], self.slices, COIN_BITS)
-        return self.row(cohort, (self.filter(index, cohort) ^ flips) & (2**self.buckets - 1))
+        flips = choices.coins(self.thresholds["flip"], self.layout.slices, COIN_BITS)
+        return self.layout.row(cohort, (self.filter(index, cohort) ^ flips) & (2**self.buckets - 1))
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.cohorts import flip_filters
 
         bounds = np.array([self.cohorts, self.hashes, self.buckets], np.uint64)
         rejection, flip = np.uint64(self.thresholds["rejection_cohort"]), np.uint64(self.thresholds["flip"])
-        again = np.empty(len(indices), np.bool_)
-        functions = self.maps, self.keys, np.uint64(self.size)
-        count = flip_filters(indices, words, *functions, bounds, rejection, flip, COIN_BITS, again, out)
-        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+        functions = self.functions.maps, self.functions.keys, np.uint64(self.functions.size)
+        return randomized(flip_filters, indices, words, *functions, bounds, rejection, flip, COIN_BITS, out=out)
 
     def _probability(self, payload: Payload, index: int) -> Fraction:
         assert isinstance(payload, tuple)
-        flipped = (self.bits(payload) ^ self.filter(index, int(payload[0]))).bit_count()
+        flipped = (self.layout.bits_of(payload) ^ self.filter(index, int(payload[0]))).bit_count()
         return self.flip**flipped * (1 - self.flip) ** (self.buckets - flipped) / self.cohorts
 
     @cached_property
@@ -109,7 +107,7 @@ class FlippedFilters(BloomReports, CohortMechanism):
         """In how many bits two filters differ at most; in an open domain, or one of many values, D."""
         if self.hashes == 1:
             return 2  # some cohort tells two values apart
-        if isinstance(self.domain, Open) or self.k**2 * self.cohorts > _PAIRS:
+        if not self.closed or self.k**2 * self.cohorts > _PAIRS:
             return min(2 * self.hashes, self.buckets)
         pairs = (pair for filters in self._filters() for pair in combinations(filters, 2))
         return max((one ^ other).bit_count() for one, other in pairs)
@@ -123,8 +121,7 @@ class FlippedFilters(BloomReports, CohortMechanism):
 
     def reconstruction_rate(self) -> Fraction:
         """How often the best guess is right; with several hashes, for large domains, what it is at most."""
-        if isinstance(self.domain, Open):
-            raise InvalidArgument("domain", "be closed here: in an open one there is no uniform guess", "open")
+        self.check_closed()
         if self.hashes == 1:
             # a unary encoding of the buckets that hold a value
             used = Counter(len(np.unique(row)) for row in self.whole_design.table)
@@ -143,7 +140,7 @@ class FlippedFilters(BloomReports, CohortMechanism):
         return Fraction(total, self.cohorts * self.k)
 
     def shares(self, summary: Summary) -> tuple[Floats, Floats]:
-        rows = self.by_cohort(summary.counts)
+        rows = self.layout.by_cohort(summary.counts)
         flip, sizes = float(self.flip), rows[:, :1]
         # (bits - q n_c)/(p - q),  p = 1 - q
         return (rows[:, 1:] - flip * sizes) / (summary.n * float(1 - 2 * self.flip)), sizes[:, 0] / summary.n
@@ -160,7 +157,7 @@ class FlippedFilters(BloomReports, CohortMechanism):
         return float(self.flip * (1 - self.flip) / (1 - 2 * self.flip) ** 2)
 
     def unit(self) -> float:
-        return self._flip_noise + _spread(self.buckets, self.hashes)
+        return self._flip_noise + _between_cohorts(self.buckets, self.hashes)
 
     def own_noise(self, others: Any) -> Any:
         # flips are as noisy for everybody; of what cohorts add, own users add a part that depends on the design
@@ -173,7 +170,7 @@ class FlippedFilters(BloomReports, CohortMechanism):
         padded = np.pad(weights, ((0, 0), (0, 0), (0, 1)))
         for cohort in range(self.cohorts):
             own = design.table[cohort * self.hashes : (cohort + 1) * self.hashes]
-            means = padded[:, cohort][:, own].sum(1).T - self.centre * weights[:, cohort].sum(1) + constant
+            means = padded[:, cohort][:, own].sum(1).T - self.functions.centre * weights[:, cohort].sum(1) + constant
             found += means**2
         return found / self.cohorts
 
@@ -190,7 +187,7 @@ class FlippedFilters(BloomReports, CohortMechanism):
         return BucketMarkOperator.of(self.whole_design, float((1 / self.flip - 1) ** 2), data)
 
 
-def _spread(buckets: int, hashes: int) -> float:
+def _between_cohorts(buckets: int, hashes: int) -> float:
     """What cohorts add to the noise of a cell: r (1 - r), r the chance that a string has it set; n C Var of that."""
     r = 1 - (1 - 1 / buckets) ** hashes
     # with one hash, the cells of a cohort add up to zero: per free one

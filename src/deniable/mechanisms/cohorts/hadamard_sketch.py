@@ -14,21 +14,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
-from deniable.core.domain.open import Open
-from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
+from deniable.estimation.channel import Operator
+from deniable.estimation.cohorts.channel import WithUnlisted
 from deniable.estimation.cohorts.design import CohortDesign
-from deniable.estimation.cohorts.sketch import SketchOperator, to_buckets, to_coordinates
-from deniable.mechanisms.base.definition import Payload
-from deniable.mechanisms.base.two_level import truth_threshold
+from deniable.estimation.cohorts.sketch import CohortSigns, to_buckets, to_coordinates
+from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
+from deniable.mechanisms.base.client import randomized
+from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
+from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.cohorts.sizes import BucketRule
-from deniable.mechanisms.cohorts.sketches import Sketch
-from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.mechanisms.layouts.layout import Payload
+from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS
 
@@ -36,11 +39,11 @@ _SIMULATED_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True)
-class HadamardSketch(SymbolReports, Sketch):
+class HadamardSketch(CohortMechanism):
     """Hadamard count mean sketch, "hcms": `cohorts` hash functions of `buckets` each, a power of two.
 
     Guarantee: largest ratio T/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
-    Cost: two random words a report, one bit beside log2(cohorts (buckets - 1)) random ones, one count a report.
+    Cost: two random words per report, one bit beside log2(cohorts (buckets - 1)) random ones, one count each.
 
     >>> from deniable import Domain
     >>> HadamardSketch(Domain.open(), epsilon=4.0, cohorts=128, buckets=256).report_bits
@@ -50,6 +53,8 @@ class HadamardSketch(SymbolReports, Sketch):
     name: ClassVar[str] = "hcms"
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "mle"
+    permutes: ClassVar[bool] = False
+    has_likelihood: ClassVar[bool] = True
     bucket_rule: ClassVar[BucketRule] = BucketRule(free=256, powers=True)  # more cohorts rather than more of them
 
     @staticmethod
@@ -63,13 +68,18 @@ class HadamardSketch(SymbolReports, Sketch):
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         # T = floor(M E/(E + 1))
-        truth = truth_threshold(bound, modulus, 1, 2)
-        if 2 * truth <= modulus:
-            raise InvalidArgument("epsilon", "be larger: no 64-bit coin is that weak", self.epsilon)
+        truth = choice_threshold(bound, modulus, 1, 2)
+        self.require_coin(2 * truth > modulus)
         return {"truth": truth, "rejection_pair": rejection_bound(self._pairs, modulus)}
 
-    def _derive(self) -> None:
-        pass
+    @cached_property
+    def two_level(self) -> TwoLevel:
+        return TwoLevel.by_choice(self.thresholds["truth"], 1, 1, repeats=self._pairs)
+
+    def supports(self, payload: Payload, index: int) -> bool:
+        assert isinstance(payload, int | np.integer)
+        pair, sent = divmod(int(payload), 2)
+        return self.odd(pair, index) == sent
 
     @property
     def coordinates(self) -> int:
@@ -96,12 +106,17 @@ class HadamardSketch(SymbolReports, Sketch):
 
     @property
     def symbols(self) -> int:
+        """Number of different reports."""
         return 2 * self._pairs
+
+    @cached_property
+    def layout(self) -> SymbolLayout:
+        return SymbolLayout(self.symbols)
 
     def odd(self, pair: int, index: int) -> int:
         """1 if the value has the sign - in this cohort and coordinate, else 0."""
         cohort, coordinate = divmod(pair, self.coordinates)
-        return (coordinate + 1 & self.bucket(index, cohort)).bit_count() % 2
+        return (coordinate + 1 & self.functions.bucket(index, cohort)).bit_count() % 2
 
     def randomize_one(self, index: int, choices: Choices) -> int:
         pair = choices.below(self._pairs, self.thresholds["rejection_pair"])
@@ -112,22 +127,11 @@ class HadamardSketch(SymbolReports, Sketch):
         from deniable.kernels.cohorts import send_bucket_sign
 
         rejection, truth = np.uint64(self.thresholds["rejection_pair"]), np.uint64(self.thresholds["truth"])
-        again = np.empty(len(indices), np.bool_)
-        buckets = np.uint64(self.buckets)
-        count = send_bucket_sign(indices, words, self.maps, buckets, rejection, truth, again, out)
-        return np.flatnonzero(again) if count else np.empty(0, np.int64)
-
-    def _probability(self, payload: Payload, index: int) -> Fraction:
-        assert isinstance(payload, int | np.integer)
-        pair, sent = divmod(int(payload), 2)
-        return (self.truth if self.odd(pair, index) == sent else 1 - self.truth) / self._pairs
-
-    def ratio(self) -> Fraction:
-        return self.truth / (1 - self.truth)
+        numbers = self.functions.maps, np.uint64(self.buckets), rejection, truth
+        return randomized(send_bucket_sign, indices, words, *numbers, out=out)
 
     def reconstruction_rate(self) -> Fraction:
-        if isinstance(self.domain, Open):
-            raise InvalidArgument("domain", "be closed here: in an open one there is no uniform guess", "open")
+        self.check_closed()
         # where values of both signs are, a report of either is likeliest under some value with `truth`
         used = np.zeros((self.cohorts, self.buckets))
         for cohort, row in enumerate(self.whole_design.table):
@@ -192,9 +196,7 @@ class HadamardSketch(SymbolReports, Sketch):
             true[cohort, :, 0] += np.where(odd, 0, drawn).sum(0)
             true[cohort, :, 1] += np.where(odd, drawn, 0).sum(0)
 
-    def operator(self) -> SketchOperator | None:
-        return None if isinstance(self.domain, Open) else self.channel_of(self.whole_design)
-
-    def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> SketchOperator:
-        """The channel of the design's values, and of all unlisted strings as one more."""
-        return SketchOperator(design, float(self.gain), unlisted)
+    def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> Operator:
+        operator = two_level_operator(CohortSigns(design), self.two_level.high, self.two_level.low)
+        assert isinstance(operator, ListingTwoLevelOperator)
+        return WithUnlisted(operator, design.values, self.symbols) if unlisted else operator

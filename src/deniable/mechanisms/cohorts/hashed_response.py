@@ -7,30 +7,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
-from deniable.core.domain.open import Open
-from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
-from deniable.estimation.cohorts.channel import CohortOperator
+from deniable.estimation.channel import Operator
+from deniable.estimation.cohorts.channel import CohortBuckets, WithUnlisted
 from deniable.estimation.cohorts.design import CohortDesign
 from deniable.estimation.cohorts.variances import CellVariances
-from deniable.mechanisms.base.definition import Payload
+from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
+from deniable.mechanisms.base.client import randomized
+from deniable.mechanisms.base.two_level import TwoLevel, replacement_threshold
 from deniable.mechanisms.cohorts.base import CohortMechanism
-from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.mechanisms.layouts.layout import Payload
+from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS
 
 
 @dataclass(frozen=True)
-class HashedResponse(SymbolReports, CohortMechanism):
+class HashedResponse(CohortMechanism):
     """Hashed randomised response, "orr".
 
     Guarantee: largest ratio 1 + kT/(M - T) <= e^epsilon, with k buckets, M = 2^64 and T the truth threshold.
-    Cost: three random words a report, log2(cohorts buckets) bits, one count a report.
+    Cost: three random words and log2(cohorts buckets) bits per report, one count each.
 
     >>> from deniable import Domain
     >>> m = HashedResponse(Domain.open(), epsilon=2.0, cohorts=64, buckets=32, candidates=500)
@@ -41,6 +44,7 @@ class HashedResponse(SymbolReports, CohortMechanism):
     name: ClassVar[str] = "orr"
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "mle"
+    has_likelihood: ClassVar[bool] = True
 
     @staticmethod
     def cell_noise(bound: float, buckets: int, _hashes: int = 1) -> float:
@@ -57,16 +61,19 @@ class HashedResponse(SymbolReports, CohortMechanism):
         return float(_own_noise((bound - 1) / (bound + buckets - 1), others))
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        # T = floor(M (E - 1) / (E - 1 + k)): report the bucket if U < T, else a uniform one
-        truth = int(modulus * (bound - 1) / (bound - 1 + self.buckets))
-        if truth == 0:
-            rule = f"be larger for {self.buckets} buckets: no 64-bit coin is that weak"
-            raise InvalidArgument("epsilon", rule, self.epsilon)
+        truth = replacement_threshold(bound, modulus, self.buckets)
+        self.require_coin(truth > 0)
         cohort, replacement = (rejection_bound(bound, modulus) for bound in (self.cohorts, self.buckets))
         return {"truth": truth, "rejection_cohort": cohort, "rejection_bucket": replacement}
 
-    def _derive(self) -> None:
-        pass
+    @cached_property
+    def two_level(self) -> TwoLevel:
+        return TwoLevel.by_replacement(self.thresholds["truth"], self.buckets, repeats=self.cohorts)
+
+    def supports(self, payload: Payload, index: int) -> bool:
+        assert isinstance(payload, int | np.integer)
+        cohort, sent = divmod(int(payload), self.buckets)
+        return self.functions.bucket(index, cohort) == sent
 
     @property
     def gain(self) -> Fraction:
@@ -74,10 +81,9 @@ class HashedResponse(SymbolReports, CohortMechanism):
         return Fraction(self.thresholds["truth"], MODULUS)
 
     @property
-    def _levels(self) -> tuple[Fraction, Fraction]:
-        """Chances, given the cohort, of the value's bucket and of another one."""
-        other = (1 - self.gain) / self.buckets
-        return other + self.gain, other
+    def _other(self) -> float:
+        """The chance, given the cohort, of a bucket other than the value's."""
+        return float(self.cohorts * self.two_level.low)
 
     @property
     def stride(self) -> int:
@@ -85,21 +91,19 @@ class HashedResponse(SymbolReports, CohortMechanism):
 
     @property
     def symbols(self) -> int:
+        """Number of different reports."""
         return self.cohorts * self.buckets
 
-    def _rule(self, number: int) -> str:
-        named = f" (cohort {number // self.buckets})" if number >= 0 else ""
-        return (
-            f"lie from 0 to {self.symbols - 1}, in a cohort from 0 to {self.cohorts - 1} of {self.buckets} buckets "
-            f"each, got {number}{named}"
-        )
+    @cached_property
+    def layout(self) -> SymbolLayout:
+        return SymbolLayout(self.symbols, self.cohorts)
 
     def randomize_one(self, index: int, choices: Choices) -> int:
         t = self.thresholds
         cohort = choices.below(self.cohorts, t["rejection_cohort"])
         truthful = choices.coin(t["truth"])
         replacement = choices.below(self.buckets, t["rejection_bucket"])
-        return cohort * self.buckets + (replacement, self.bucket(index, cohort))[truthful]
+        return cohort * self.buckets + (replacement, self.functions.bucket(index, cohort))[truthful]
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.cohorts import replace_hashed
@@ -107,31 +111,19 @@ class HashedResponse(SymbolReports, CohortMechanism):
         t = self.thresholds
         bounds = np.array([self.cohorts, self.buckets], np.uint64)
         rejections = np.array([t["rejection_cohort"], t["rejection_bucket"]], np.uint64)
-        size, truth = np.uint64(self.size), np.uint64(t["truth"])
-        again = np.empty(len(indices), np.bool_)
-        functions = self.maps, self.keys, size
-        count = replace_hashed(indices, words, *functions, bounds, rejections, truth, again, out)
-        return np.flatnonzero(again) if count else np.empty(0, np.int64)
-
-    def _probability(self, payload: Payload, index: int) -> Fraction:
-        assert isinstance(payload, int | np.integer)
-        cohort, sent = divmod(int(payload), self.buckets)
-        return self._levels[self.bucket(index, cohort) != sent] / self.cohorts
-
-    def ratio(self) -> Fraction:
-        high, low = self._levels
-        return high / low
+        functions = self.functions.maps, self.functions.keys, np.uint64(self.functions.size)
+        numbers = bounds, rejections, np.uint64(t["truth"])
+        return randomized(replace_hashed, indices, words, *functions, *numbers, out=out)
 
     def reconstruction_rate(self) -> Fraction:
-        if isinstance(self.domain, Open):
-            raise InvalidArgument("domain", "be closed here: in an open one there is no uniform guess", "open")
+        self.check_closed()
         # every bucket of every cohort holds some value: (1/k) sum over reports of the largest Pr[report | x]
-        return self.buckets * self._levels[0] / self.k
+        return self.two_level.best_guesses(self.symbols) / self.k
 
     def shares(self, summary: Summary) -> tuple[Floats, Floats]:
         counts = summary.counts.reshape(self.cohorts, self.buckets)
         sizes = counts.sum(1)
-        other, gain = float(self._levels[1]), float(self.gain)
+        other, gain = self._other, float(self.gain)
         return (counts - other * sizes[:, np.newaxis]) / (gain * summary.n), sizes / summary.n
 
     def unit(self) -> float:
@@ -139,7 +131,7 @@ class HashedResponse(SymbolReports, CohortMechanism):
 
     def cell_variances(self, summary: Summary) -> CellVariances:
         # weights that add up to 0 in each cohort, on cells of weight 1/(p - q): n Var is a sum of weight^2 Pr/(p - q)^2
-        gain, other = float(self.gain), float(self._levels[1])
+        gain, other = float(self.gain), self._other
         observed = summary.counts.reshape(self.cohorts, self.buckets) / (summary.n * gain**2)
         return CellVariances(observed, 1 / (self.cohorts * gain), other / (self.cohorts * gain**2))
 
@@ -148,9 +140,9 @@ class HashedResponse(SymbolReports, CohortMechanism):
 
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report (c, y) adds (weight [c, y] - q sum_j weight [c, j])/(p - q) - (sum_j weight [c, j])/k, and a constant
-        other, gain = float(self._levels[1]), float(self.gain)
+        other, gain = self._other, float(self.gain)
         sums = weights.sum(2, keepdims=True)
-        adds = (weights - other * sums) / gain - self.centre * sums + constant[:, np.newaxis, np.newaxis]
+        adds = (weights - other * sums) / gain - self.functions.centre * sums + constant[:, np.newaxis, np.newaxis]
         squares = (adds**2).transpose(1, 2, 0)
         found: Floats = np.full((design.values, design.values), other / self.cohorts) * squares.sum((0, 1))
         for cohort, row in enumerate(design.table):
@@ -163,12 +155,10 @@ class HashedResponse(SymbolReports, CohortMechanism):
         drawn: Counts = truthful + generator.multinomial(sizes - truthful.sum(1), even)
         return drawn.reshape(-1)
 
-    def operator(self) -> CohortOperator | None:
-        return None if isinstance(self.domain, Open) else self.channel_of(self.whole_design)
-
-    def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> CohortOperator:
-        """The channel of the design's values, and of all unlisted strings as one more."""
-        return CohortOperator(design, float(self._levels[1] / self.cohorts), float(self.gain / self.cohorts), unlisted)
+    def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> Operator:
+        operator = two_level_operator(CohortBuckets(design), self.two_level.high, self.two_level.low)
+        assert isinstance(operator, ListingTwoLevelOperator)
+        return WithUnlisted(operator, design.values, self.symbols) if unlisted else operator
 
 
 def _own_noise(gain: float, others: Any) -> Any:

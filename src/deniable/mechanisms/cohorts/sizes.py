@@ -13,9 +13,7 @@ that has buckets of its own is (1 - k^-C)^(S-1) (Kairouz, Bonawitz, Ramage 2016,
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,9 +37,6 @@ class DesignWarning(UserWarning):
     """A design, or a list of candidates, that cannot tell all values apart, and what to do about it."""
 
 
-maker_was_warned = ContextVar("maker_was_warned", default=False)  # whoever loads a spec did not choose its design
-
-
 @dataclass(frozen=True)
 class BucketRule:
     """Which numbers of buckets suit a mechanism: perhaps powers of two, and beyond `free` no more than they are worth.
@@ -53,11 +48,11 @@ class BucketRule:
     powers: bool = False
 
     def allows(self, buckets: int) -> bool:
-        """Whether there may be so many."""
+        """Whether there may be this many buckets."""
         return not self.powers or buckets.bit_count() == 1
 
     def price(self, buckets: int) -> float:
-        """By how much so many buckets are disliked, as a factor of the error."""
+        """Penalty factor on the error for using this many buckets."""
         return 1.0 if self.free is None else 1 + _PER_LONGER_REPORT * math.log2(max(1.0, buckets / self.free))
 
 
@@ -76,7 +71,7 @@ class Kind(Protocol):
 
     @staticmethod
     def own_extra(bound: float, buckets: int, others: float, /) -> float:
-        """How much more a user adds to n Var of their own value than to that of another, which is `others`."""
+        """Extra n Var that a user adds to the estimate of their own value, beyond `others` for any other value."""
         ...
 
     @staticmethod
@@ -138,8 +133,11 @@ def sizes(
     found = min(ranked(kind, bound, values, hashes, **given, permuted=permuted), default=None)
     if found is None:
         fixed = "".join(f" for {name}={number}" for name, number in given.items() if number is not None)
-        larger = "" if fixed else f" of up to {_USUAL_CELLS:,} cells (a larger one takes cohorts and buckets)"
-        raise InvalidArgument("candidates", f"be fewer{fixed}: no design{larger} has that many equations", values)
+        small, larger = (
+            ("", "") if fixed else (f" of up to {_USUAL_CELLS:,} cells", " For a larger one give cohorts and buckets.")
+        )
+        hint = f"No design{small} has that many equations.{larger}"
+        raise InvalidArgument("candidates", f"be fewer{fixed}", values, hint)
     return found.cohorts, found.buckets
 
 
@@ -192,24 +190,24 @@ def share_apart(values: int, cohorts: int, buckets: int) -> float:
 
 
 def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permuted: bool, exact: bool) -> None:
-    """Refuse what cannot tell its values apart, and warn where least squares could not.
-
-    With `exact` it is known otherwise whether hashes tell all values apart.
-    """
+    """Refuse what cannot tell its values apart. With `exact` it is known otherwise whether hashes tell them apart."""
     plain = permuted and cohorts == 1 and buckets == values
     if not plain and not exact and share_apart(values, cohorts, buckets) < LEAST_SHARE:
         needed = math.ceil(math.log(values / (1 - LEAST_SHARE)) / math.log(buckets)) + 1
-        rule = f"be at least {needed} for {values} values in {buckets} buckets: too many would share all their buckets"
-        raise InvalidArgument("cohorts", rule, cohorts)
-    y = load(values - closed, cohorts, buckets)
-    if closed and not plain and y > _FULL_LOAD:
+        rule = f"be at least {needed} for {values} values in {buckets} buckets"
+        raise InvalidArgument("cohorts", rule, cohorts, "Too many values would share all their buckets.")
+    if closed and not plain and load(values - 1, cohorts, buckets) > _FULL_LOAD:
         needed = math.ceil((values - 1) / (MOST_LOAD * (buckets - 1)))
-        rule = f"be about {needed} for {values} values in {buckets} buckets: there are too few equations"
-        raise InvalidArgument("cohorts", rule, cohorts)
-    if not closed and y > MOST_LOAD and not maker_was_warned.get():
-        needed = math.ceil(values / (MOST_LOAD * (buckets - 1)))
-        message = (
-            f"cohorts={cohorts} and buckets={buckets} are too few to tell {values} candidates apart by least squares: "
-            f"take {needed} cohorts, or decode with fewer candidates, or by selection"
-        )
-        warnings.warn(message, DesignWarning, stacklevel=2)
+        rule = f"be about {needed} for {values} values in {buckets} buckets"
+        raise InvalidArgument("cohorts", rule, cohorts, "There are too few equations.")
+
+
+def advice_on(values: int, cohorts: int, buckets: int) -> str:
+    """Say that least squares cannot tell the candidates of an open domain apart, and what to do; empty if it can."""
+    if load(values, cohorts, buckets) <= MOST_LOAD:
+        return ""
+    needed = math.ceil(values / (MOST_LOAD * (buckets - 1)))
+    return (
+        f"cohorts={cohorts} and buckets={buckets} are too few to tell {values} candidates apart by least squares: "
+        f"take {needed} cohorts, or decode with fewer candidates, or by selection"
+    )

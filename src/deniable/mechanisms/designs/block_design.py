@@ -9,7 +9,7 @@ Reference: Park, Nam, Lee 2023 (block-design schemes); Ye and Barg 2018 (subset 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,14 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.core.arrays import Counts, Indices, Payloads, Symbols, Words
-from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
-from deniable.estimation.operators.incidence import IncidenceOperator
-from deniable.mechanisms.base.definition import Payload
-from deniable.mechanisms.base.two_level import TwoLevelMechanism
-from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.estimation.channel import PureChannel
+from deniable.estimation.operators.two_level import Listed, TwoLevelOperator, two_level_operator
+from deniable.mechanisms.base.client import randomized
+from deniable.mechanisms.base.definition import CHOSEN
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
+from deniable.mechanisms.layouts.layout import Payload
+from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS
 
@@ -37,67 +40,87 @@ Blocks = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
-class BlockDesign(SymbolReports, TwoLevelMechanism):
+class BlockDesign(Mechanism):
     """A design of the user's choice, "design".
 
     `blocks` lists sets of values, each value by its index 0..k-1 in the domain; blocks may differ in size and
     repeat. Every value must lie in the same number r of them and every pair in the same number lambda < r.
     The error is least where blocks hold about k/(e^epsilon + 1) values.
     Guarantee: largest ratio T (b - r) / ((M - T) r) <= e^epsilon, with M = 2^64 and T the truth threshold.
-    Cost: three random words a report, ceil(log2 b) bits, one count a report; r k additions an estimate.
+    Cost: three random words and ceil(log2 b) bits per report, one count per block; r k additions per estimate.
 
     >>> fano = [[0, 1, 2], [0, 3, 4], [0, 5, 6], [1, 3, 5], [1, 4, 6], [2, 3, 6], [2, 4, 5]]
     >>> m = BlockDesign(7, epsilon=0.5, blocks=fano)
-    >>> m.reports, m.supporting, m.block_size, m.overlap
-    (7, 3, Fraction(3, 1), Fraction(1, 1))
+    >>> m.symbols, m.supporting, m.block_size, m.overlap
+    (7, 3, Fraction(3, 1), 1)
     """
 
     name: ClassVar[str] = "design"
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "mle"
 
-    blocks: Blocks = None  # type: ignore[assignment]  # any lists of whole numbers; kept sorted
+    blocks: Blocks = CHOSEN  # any lists of whole numbers, which must be given; kept sorted
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "blocks", checked_blocks(self.blocks, Domain.of(self.domain).k))
-        super().__post_init__()
+    def _settled(self) -> Mapping[str, Any]:
+        return {"blocks": checked_blocks(self.blocks, self.k)}
 
     def _parameters(self) -> dict[str, Any]:
         return {"blocks": [list(block) for block in self.blocks]}
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         inside, outside = self._bounds
+        truth = choice_threshold(bound, modulus, inside, self.symbols)
+        self.require_coin(truth * self.symbols > modulus * inside)
         return {
-            "truth": self._coin(bound, modulus),
+            "truth": truth,
             "rejection_inside": rejection_bound(inside, modulus),
             "rejection_outside": rejection_bound(outside, modulus),
         }
 
     @property
-    def reports(self) -> int:
+    def symbols(self) -> int:
+        """b: the number of blocks, which are the reports."""
         return len(self.blocks)
 
     @cached_property
+    def layout(self) -> SymbolLayout:
+        return SymbolLayout(self.symbols)
+
+    @cached_property
     def supporting(self) -> int:
+        """r: how many blocks hold a value."""
         return sum(0 in block for block in self.blocks)  # as for any other value
 
     @cached_property
-    def overlap(self) -> Fraction:
-        return Fraction(sum({0, 1} <= set(block) for block in self.blocks))  # as for any other pair
+    def overlap(self) -> int:
+        """lambda: how many blocks hold two given values."""
+        return sum({0, 1} <= set(block) for block in self.blocks)  # as for any other pair
+
+    @cached_property
+    def two_level(self) -> TwoLevel:
+        return TwoLevel.by_choice(self.thresholds["truth"], *self._bounds)
+
+    def supports(self, payload: Payload, index: int) -> bool:
+        assert isinstance(payload, int | np.integer)
+        return index in self.blocks[int(payload)]
+
+    @cached_property
+    def channel(self) -> PureChannel:
+        return self.two_level.pure(self.supporting, self.overlap)
 
     @property
     def block_size(self) -> Fraction:
         """s = r k / b: how many values a block holds, on average if they differ."""
-        return self.share * self.k
+        return Fraction(self.supporting * self.k, self.symbols)
 
     @property
     def _bounds(self) -> tuple[int, int]:
-        return self.supporting, self.reports - self.supporting
+        return self.supporting, self.symbols - self.supporting
 
     @cached_property
     def places(self) -> Symbols:
         """For each value all blocks: first, in order, the r that hold it, then the b - r others."""
-        table = np.empty((self.k, self.reports), np.uint32)
+        table = np.empty((self.k, self.symbols), np.uint32)
         inside, outside = np.zeros(self.k, np.int64), np.full(self.k, self.supporting)
         for place, block in enumerate(self.blocks):
             holds = np.zeros(self.k, np.bool_)
@@ -110,10 +133,6 @@ class BlockDesign(SymbolReports, TwoLevelMechanism):
     @property
     def stride(self) -> int:
         return 3  # the coin, a place among the blocks with the value, and one among those without
-
-    @property
-    def symbols(self) -> int:
-        return self.reports
 
     def randomize_one(self, index: int, choices: Choices) -> int:
         inside, outside = self._bounds
@@ -128,13 +147,10 @@ class BlockDesign(SymbolReports, TwoLevelMechanism):
         t = self.thresholds
         rejections = np.array([t["rejection_inside"], t["rejection_outside"]], np.uint64)
         bounds = np.array(self._bounds, np.uint64)
-        again = np.empty(len(indices), np.bool_)
-        count = choose_block(indices, words, np.uint64(t["truth"]), bounds, rejections, self.places, again, out)
-        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+        return randomized(choose_block, indices, words, np.uint64(t["truth"]), bounds, rejections, self.places, out=out)
 
-    def _probability(self, payload: Payload, index: int) -> Fraction:
-        assert isinstance(payload, int | np.integer)
-        return self.high if index in self.blocks[int(payload)] else self.low
+    def reconstruction_rate(self) -> Fraction:
+        return self.two_level.best_guesses(self.symbols) / self.k  # every block holds some value
 
     @property
     def _supports(self) -> Symbols:
@@ -144,15 +160,15 @@ class BlockDesign(SymbolReports, TwoLevelMechanism):
         counts: Counts = summary.counts[self._supports].sum(axis=1)
         return counts
 
-    def operator(self) -> IncidenceOperator:
-        return IncidenceOperator(self._supports, self.reports, float(self.high), float(self.low))
+    def operator(self) -> TwoLevelOperator:
+        return two_level_operator(Listed(self._supports, self.symbols), self.two_level.high, self.two_level.low)
 
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
         from deniable.randomness.simulated import scatter
 
         inside, outside = self._bounds
         truthful = generator.binomial(true_counts, float(Fraction(self.thresholds["truth"], MODULUS)))
-        counts = np.zeros(self.reports, np.int64)
+        counts = np.zeros(self.symbols, np.int64)
         for value in np.flatnonzero(true_counts).tolist():
             counts[self.places[value, :inside]] += scatter(int(truthful[value]), inside, generator)
             counts[self.places[value, inside:]] += scatter(int((true_counts - truthful)[value]), outside, generator)

@@ -11,18 +11,18 @@ mechanism for local differential privacy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import InitVar, asdict, dataclass, replace
-from functools import cached_property
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Self
 
-from deniable.core.arrays import Symbols
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
-from deniable.mechanisms.base.definition import float_bound
-from deniable.mechanisms.designs.cyclotomy import MAX_COHORTS, Cyclotomy, is_prime, least_loss, primitive_root, search
+from deniable.mechanisms.base.definition import CHOSEN, checked_epsilon, float_bound
+from deniable.mechanisms.designs.cyclotomy import MAX_COHORTS, Cyclotomy, search
 from deniable.mechanisms.designs.difference import DifferenceMechanism
 from deniable.mechanisms.designs.random_sets import RandomSets, search_unpadded
+from deniable.mechanisms.loss import least_loss
+from deniable.mechanisms.numbers import is_prime, primitive_root
 
 MAX_PADDING_COST = 0.10  # refused beyond: another mechanism serves such a small domain better
 MAX_LOSS = 1e9  # refused beyond: such sets estimate nothing
@@ -33,10 +33,8 @@ _DIGITS = 6  # of the loss written into the spec
 class CyclotomicSubsetResponse(DifferenceMechanism):
     """Cyclotomic Subset Response, "csr".
 
-    Without further arguments the sets are searched for; a spec names them all. `max_bits` bounds the
-    bits of a report: below what a balanced family needs, the best part of one is used. `loss` is its
-    mean squared error over the asymptotic optimum 4e/(n(e - 1)^2). With `padding=False` reports stay within
-    the k values: the sets are then pseudo-random ones modulo k, at a few percent more error (random_sets.py).
+    The best sets are searched for unless they are given; a spec names them all. `loss` is their mean squared error over
+    the asymptotic optimum 4e/(n(e - 1)^2).
     Guarantee: largest ratio T (K - w) / ((M - T) w) <= e^epsilon.
 
     >>> CyclotomicSubsetResponse(1000, epsilon=2.0).report_bits
@@ -47,65 +45,48 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "mle"
 
-    sets: Cyclotomy | RandomSets = None  # type: ignore[assignment]  # found by the constructor unless given
-    loss: float = None  # type: ignore[assignment]
-    max_bits: InitVar[int | None] = None
-    padding: InitVar[bool] = True
+    sets: Cyclotomy | RandomSets = CHOSEN
+    loss: float = CHOSEN
 
-    def __post_init__(self, max_bits: int | None, padding: bool) -> None:
-        k = Domain.of(self.domain).k
-        bound = float_bound(self.epsilon)
-        if max_bits is not None:
-            max_bits = whole(1, 31, max_bits=max_bits)
+    @classmethod
+    def choose(
+        cls, domain: Any, epsilon: float, *, max_bits: int | None = None, padding: bool = True, **given: Any
+    ) -> Self:
+        """Search for sets within bounds.
+
+        `max_bits` bounds the bits per report: below what a balanced family needs, the best part of one is used. With
+        `padding=False` reports stay within the k values: the sets are then pseudo-random ones modulo k, at a few
+        percent more error (random_sets.py).
+        """
         if not isinstance(padding, bool):
             raise InvalidArgument("padding", "be True or False", padding)
-        if self.sets is not None and (max_bits is not None or not padding):
-            raise InvalidArgument("sets", "be given without max_bits and padding", self.sets)
+        if max_bits is None and padding:
+            return cls(domain, epsilon, **given)
+        if given:
+            raise InvalidArgument("sets", "be given without max_bits and padding", given.get("sets"))
+        bits = None if max_bits is None else whole(1, 31, max_bits=max_bits)
         seek = search if padding else search_unpadded
-        found = seek(k, bound, max_bits) if self.sets is None else _checked(self.sets, k)
-        loss = found.loss(bound)
-        unasked = self.sets is None and max_bits is None and padding
-        if unasked and loss > (1 + MAX_PADDING_COST) * least_loss(bound, k):
-            share = loss / least_loss(bound, k) - 1
-            rule = f"be another for csr: the best sets modulo {found.modulus} cost {share:.0%}; use grr, ss or max_bits"
-            raise InvalidArgument("k", rule, k)
+        domain = Domain.of(domain)
+        return cls(domain, epsilon, seek(domain.k, float_bound(checked_epsilon(epsilon)), bits))
+
+    def _settled(self) -> Mapping[str, Any]:
+        bound = float_bound(self.epsilon)
+        found = search(self.k, bound, None) if self.sets is None else _checked(self.sets, self.k)
+        loss, least = found.loss(bound), least_loss(bound, self.k)
+        if self.sets is None and loss > (1 + MAX_PADDING_COST) * least:
+            rule = f"be another for csr, whose best sets modulo {found.modulus} cost {loss / least - 1:.0%}"
+            raise InvalidArgument("k", rule, self.k, "Use grr or ss, or give max_bits.")
         if not loss < MAX_LOSS:
-            raise InvalidArgument(
-                "epsilon", f"be smaller for these sets: their error is {loss:.3g} times the best", self.epsilon
-            )
-        object.__setattr__(self, "sets", found)
-        object.__setattr__(self, "loss", round(loss, _DIGITS))
-        super().__post_init__()
+            rule = f"be smaller for these sets, whose error is {loss:.3g} times the best"
+            raise InvalidArgument("epsilon", rule, self.epsilon)
+        return {"sets": found, "loss": round(loss, _DIGITS)}
 
     def _parameters(self) -> dict[str, Any]:
         return {"sets": asdict(self.sets), "loss": self.loss}
 
-    @property
-    def modulus(self) -> int:
-        return self.sets.modulus
-
-    @property
-    def set_size(self) -> int:
-        return self.sets.set_size
-
-    @cached_property
-    def multipliers(self) -> tuple[int, ...]:
-        return self.sets.multipliers()
-
-    @property
-    def balanced(self) -> bool:
-        return self.sets.balanced
-
-    def element(self, place: int) -> int:
-        return self.sets.element(place)
-
-    @cached_property
-    def elements(self) -> Symbols:
-        return self.sets.elements()
-
 
 def _checked(sets: Cyclotomy | RandomSets | Mapping[str, Any], k: int) -> Cyclotomy | RandomSets:
-    """The sets a spec names, if they are what they must be."""
+    """Return the sets a spec names, or raise InvalidArgument if they do not fit k."""
     if not isinstance(sets, (Cyclotomy, RandomSets)):
         try:
             members: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in sets.items()}

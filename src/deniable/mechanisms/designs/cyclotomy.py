@@ -12,16 +12,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from deniable.core.arrays import Floats, Integers, Spectrum, Symbols
 from deniable.core.errors import InvalidArgument
+from deniable.mechanisms.loss import balanced_loss, least_loss, optimum
+from deniable.mechanisms.numbers import divisors, primes_from, primitive_root
 from deniable.randomness.simulated import generator
 
 MAX_COHORTS = 128
-_NEARBY = 48  # primes looked at above k
 _PARTS = 150  # families of which parts are tried
 _TRIALS = 20  # choices of classes for each
 
@@ -69,6 +70,7 @@ class Cyclotomy:
         """The classes, chosen ones first."""
         return (*self.chosen, *(a for a in range(self.classes) if a not in self.chosen))
 
+    @cached_property
     def elements(self) -> Symbols:
         """All elements in that order: `element` of every place, from one table of powers."""
         powers = _powers(self.root, self.modulus)
@@ -77,6 +79,7 @@ class Cyclotomy:
         at = len(self.chosen) * self.coset_size if self.zero else self.modulus - 1
         return np.insert(listed, at, 0).astype(np.uint32)
 
+    @cached_property
     def multipliers(self) -> tuple[int, ...]:
         """g^j for every cohort j."""
         return tuple(pow(self.root, j, self.modulus) for j in self.cohorts)
@@ -100,27 +103,13 @@ class Cyclotomy:
         return self._loss_of_part(bound, np.sum([np.roll(power, -j) for j in self.cohorts], axis=0))
 
     def _loss_of_part(self, bound: float, power: Floats) -> float:
-        """The same for some of the cohorts, from the sum of their |D_j^(m)|^2 in each class.
+        """The loss of some of the cohorts, from the sum of their |D_j^(m)|^2 in each class.
 
         Formula: MSE = c/(n K^2 (high - low)^2) sum_(m != 0) 1/S_m.
         """
         gain = (bound - 1) / (self.set_size * bound + self.modulus - self.set_size)
         inverse = (self.modulus - 1) * float((1 / power).mean())
-        return len(self.cohorts) * inverse / (self.modulus * gain) ** 2 / (4 * bound / (bound - 1) ** 2)
-
-
-def balanced_loss(bound: float, set_size: int, modulus: int) -> float:
-    """Variance of a balanced design at f = 0, over the asymptotic optimum 4E/(E - 1)^2."""
-    total = set_size * bound + modulus - set_size
-    overlap = set_size * (set_size - 1) / (modulus - 1)
-    p, q = set_size * bound / total, (overlap * bound + set_size - overlap) / total
-    return q * (1 - q) / (p - q) ** 2 / (4 * bound / (bound - 1) ** 2)
-
-
-def least_loss(bound: float, k: int) -> float:
-    """The same for the best set size on exactly k values, which no design can beat."""
-    around = max(1, min(k - 1, int(k / (bound + 1))))
-    return min(balanced_loss(bound, w, k) for w in (around, min(around + 1, k - 1)))
+        return len(self.cohorts) * inverse / (self.modulus * gain) ** 2 / optimum(bound)
 
 
 @lru_cache(maxsize=64)
@@ -207,36 +196,3 @@ def class_table(modulus: int, classes: int) -> Symbols:
     table = np.full(modulus, classes, np.uint32)
     table[_powers(primitive_root(modulus), modulus)] = np.arange(modulus - 1) % classes
     return table
-
-
-def primes_from(k: int) -> list[int]:
-    """Primes from k on: a few, and more while they are close."""
-    found: list[int] = []
-    number = max(k, 3)
-    while len(found) < _NEARBY and (number <= 1.1 * k or len(found) < 3):
-        if is_prime(number):
-            found.append(number)
-        number += 1
-    return found
-
-
-def divisors(number: int) -> list[int]:
-    """All divisors, rising."""
-    small = [d for d in range(1, math.isqrt(number) + 1) if number % d == 0]
-    return sorted({*small, *(number // d for d in small)})
-
-
-def is_prime(number: int) -> bool:
-    """Whether a number is prime, proved."""
-    import flint
-
-    return bool(flint.fmpz(number).is_prime())
-
-
-@lru_cache(maxsize=1024)
-def primitive_root(modulus: int) -> int:
-    """The least generator of the numbers modulo a prime."""
-    import flint
-
-    factors = [int(prime) for prime, _ in flint.fmpz(modulus - 1).factor()]
-    return next(g for g in range(1, modulus) if all(pow(g, (modulus - 1) // prime, modulus) != 1 for prime in factors))

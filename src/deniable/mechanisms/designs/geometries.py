@@ -13,9 +13,10 @@ from typing import Any
 
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
-from deniable.mechanisms.designs.cyclotomy import balanced_loss, is_prime
 from deniable.mechanisms.designs.singer import points, prime_power
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
+from deniable.mechanisms.loss import balanced_loss
+from deniable.mechanisms.numbers import is_prime
 
 PRICE_OF_DOUBLING = 0.02  # what twice as many points as values may cost, in units of the loss
 MAX_SPREAD = 16  # times as many points as values, and no more, unless a geometry is asked for

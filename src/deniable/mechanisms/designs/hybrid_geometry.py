@@ -12,39 +12,40 @@ Reference: Feldman, Nelson, Nguyen, Talwar 2022, "Private frequency estimation v
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Indices, Mask, Payloads, Symbols, Words
-from deniable.core.domain import Domain
+from deniable.core.arrays import Floats, Indices, Payloads, Symbols, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
-from deniable.core.validate import choice
-from deniable.estimation.channel import TARGETS, Noise
+from deniable.estimation.channel import Noise, for_target
+from deniable.estimation.evidence import Evidence
 from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.operators.block_noise import noise_by_blocks, same_block_share
-from deniable.estimation.operators.design_blocks import BlockShiftOperator, ShiftBlocks
-from deniable.mechanisms.base.definition import Payload, float_bound
+from deniable.estimation.operators.design_blocks import ShiftBlocks
+from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
+from deniable.mechanisms.base.client import randomized
+from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.base.two_level import truth_threshold
+from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
 from deniable.mechanisms.designs import singer
-from deniable.mechanisms.designs.cyclotomy import least_loss
 from deniable.mechanisms.designs.geometries import hybrid
-from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.mechanisms.layouts.layout import Payload
+from deniable.mechanisms.layouts.symbols import SymbolLayout
+from deniable.mechanisms.loss import least_variance
 from deniable.randomness.choices import Choices, rejection_bound
-from deniable.randomness.keystream import MODULUS
 
 MAX_COST = 1.0  # refused beyond: over twice the error of the best design
 _WEAK = 1.001  # ratios below are always refused, and floats too coarse to tell the cost
 
 
 @dataclass(frozen=True)
-class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
+class HybridProjectiveGeometryResponse(Mechanism):
     """Hybrid Projective Geometry Response, "hpgr".
 
     h blocks of b = (q^t - 1)/(q - 1) numbers. By default q = 5, h = ceil((e + 1)/q) but not more than blocks of q + 1
@@ -60,49 +61,40 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "gls"
 
-    q: int = None  # type: ignore[assignment]  # found by the constructor unless given
-    t: int = None  # type: ignore[assignment]
-    h: int = None  # type: ignore[assignment]
-    polynomial: Sequence[int] = None  # type: ignore[assignment]
-    high: Fraction = field(init=False, repr=False, compare=False)  # Pr[report | x] where it supports x
-    low: Fraction = field(init=False, repr=False, compare=False)  # and where it does not
+    q: int = CHOSEN
+    t: int = CHOSEN
+    h: int = CHOSEN
+    polynomial: Sequence[int] = CHOSEN
 
     def __post_init__(self) -> None:
         asked = any(given is not None for given in (self.q, self.t, self.h))
-        k = Domain.of(self.domain).k
-        bound = float_bound(self.epsilon)
-        q, t, h = hybrid(self.q, self.t, self.h, k, bound)
-        polynomial = singer.polynomial(q, t)
-        if self.polynomial is not None and self.polynomial not in (polynomial, list(polynomial)):
-            raise InvalidArgument("polynomial", f"be the first primitive one, {list(polynomial)}", self.polynomial)
-        for name, value in (("q", q), ("t", t), ("h", h), ("polynomial", polynomial)):
-            object.__setattr__(self, name, value)
         super().__post_init__()
         if not asked:
             self._refuse_costly()
 
+    def _settled(self) -> Mapping[str, Any]:
+        q, t, h = hybrid(self.q, self.t, self.h, self.k, float_bound(self.epsilon))
+        return {"q": q, "t": t, "h": h, "polynomial": singer.checked_polynomial(q, t, self.polynomial)}
+
     def _refuse_costly(self) -> None:
         ratio = float(self.ratio())  # that of the integers: words are too coarse for the largest epsilons
-        if ratio < _WEAK or self.variance(0.0) > (1 + MAX_COST) * _least_variance(ratio, self.k):
-            rule = (
-                f"suit hpgr at epsilon={self.epsilon:g}: its error is over {MAX_COST:.0%} more than the best design's"
-            )
-            raise InvalidArgument("k", f"{rule}; use csr, pgr or grr, or give q, t and h", self.k)
+        if ratio < _WEAK or self.variance(0.0) > (1 + MAX_COST) * least_variance(ratio, self.k):
+            rule = f"suit hpgr, whose error at epsilon={self.epsilon:g} is over {MAX_COST:.0%} above the best design's"
+            raise InvalidArgument("k", rule, self.k, "Use csr, pgr or grr, or give q, t and h.")
 
     def _parameters(self) -> dict[str, Any]:
         return {"q": self.q, "t": self.t, "h": self.h, "polynomial": list(self.polynomial)}
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        truth = truth_threshold(bound, modulus, self.set_size, self.symbols)
-        if truth * self.symbols <= modulus * self.set_size:
-            raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
-        inside, outside = (rejection_bound(b, modulus) for b in self._bounds)
-        return {"truth": truth, "rejection_inside": inside, "rejection_outside": outside}
+        inside, outside = self._bounds
+        truth = choice_threshold(bound, modulus, inside, self.symbols)
+        self.require_coin(truth * self.symbols > modulus * inside)
+        rejections = (rejection_bound(b, modulus) for b in (inside, outside))
+        return dict(zip(("truth", "rejection_inside", "rejection_outside"), (truth, *rejections), strict=True))
 
-    def _derive(self) -> None:
-        truth, (inside, outside) = self.thresholds["truth"], self._bounds
-        object.__setattr__(self, "high", Fraction(truth, MODULUS * inside))
-        object.__setattr__(self, "low", Fraction(MODULUS - truth, MODULUS * outside))
+    @cached_property
+    def two_level(self) -> TwoLevel:
+        return TwoLevel.by_choice(self.thresholds["truth"], *self._bounds)
 
     @property
     def block_size(self) -> int:
@@ -129,7 +121,12 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
 
     @property
     def symbols(self) -> int:
+        """Number of different reports."""
         return self.block_size * self.h
+
+    @cached_property
+    def layout(self) -> SymbolLayout:
+        return SymbolLayout(self.symbols)
 
     @property
     def elements(self) -> Symbols:
@@ -153,26 +150,12 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
         t = self.thresholds
         bounds = np.array(self._bounds, np.uint64)
         rejections = np.array([t["rejection_inside"], t["rejection_outside"]], np.uint64)
-        numbers = np.uint64(t["truth"]), np.uint64(self.h), bounds, rejections
-        again = np.empty(len(indices), np.bool_)
-        count = shift_in_blocks(indices, words, *numbers, self.elements, again, out)
-        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+        numbers = np.uint64(t["truth"]), np.uint64(self.h), bounds, rejections, self.elements
+        return randomized(shift_in_blocks, indices, words, *numbers, out=out)
 
-    def _probability(self, payload: Payload, index: int) -> Fraction:
+    def supports(self, payload: Payload, index: int) -> bool:
         assert isinstance(payload, int | np.integer)
-        block, y = divmod(int(payload), self.block_size)
-        number, own = divmod(index, self.h)
-        supports = block == own and self._inside[(y - number) % self.block_size]
-        return self.high if supports else self.low
-
-    @cached_property
-    def _inside(self) -> Mask:
-        inside = np.zeros(self.block_size, np.bool_)
-        inside[self.elements[: self.set_size]] = True
-        return inside
-
-    def ratio(self) -> Fraction:
-        return self.high / self.low
+        return bool(self.shifts.supported(np.array([index]), np.array([int(payload)]))[0, 0])
 
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum over reports of the largest Pr[report | x]; in a block with v values, a gap of the set that is
@@ -184,7 +167,7 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
             blocks * int(np.maximum(gaps - values, 0).sum())
             for blocks, values in ((longer, fewest + 1), (self.h - longer, fewest))
         )
-        return ((self.symbols - bare) * self.high + bare * self.low) / self.k
+        return self.two_level.best_guesses(self.symbols, bare) / self.k
 
     @cached_property
     def _weights(self) -> tuple[Fraction, Fraction, Fraction]:
@@ -192,7 +175,7 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
 
         Expected from a user with the value x, another of its block, and one of another block, that is 1, 0 and 0.
         """
-        w, l, high, low = self.set_size, self.overlap, self.high, self.low  # noqa: E741
+        w, l, high, low = self.set_size, self.overlap, self.two_level.high, self.two_level.low  # noqa: E741
         alpha = 1 / ((w - l) * (high - low))
         beta = -alpha * l / w
         return alpha, beta, -(alpha * w + beta * self.block_size) * low
@@ -208,14 +191,12 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
         return np.asarray((alpha * self.shifts.support(summary.counts) + near) / summary.n + gamma)
 
     def noise(self, target: str) -> tuple[float, float, float]:
-        choice(TARGETS, target=target)
-        others, slope = self._noise
-        return (others, slope, 0.0) if target == "users" else (others, slope + 1, -1.0)
+        return for_target(*self._noise, target)
 
-    def noise_of(self, summary: Summary, target: str) -> Noise:
+    def noise_of(self, evidence: Evidence, target: str) -> Noise:
         """By how many users share a value's block, as estimated: they add more variance than the others do."""
         own, near, far = map(float, self.user_variances)
-        return noise_by_blocks((own, near, far), nearest_distribution(self.unbiased(summary)), self.h, target)
+        return noise_by_blocks((own, near, far), nearest_distribution(evidence.unbiased), self.h, target)
 
     @cached_property
     def _noise(self) -> tuple[float, float]:
@@ -228,7 +209,7 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
     @cached_property
     def user_variances(self) -> tuple[Fraction, Fraction, Fraction]:
         """Variance that a user adds to the estimate of their own value, of others in its block, and of all others."""
-        w, b, high, low = self.set_size, self.block_size, self.high, self.low
+        w, b, high, low = self.set_size, self.block_size, self.two_level.high, self.two_level.low
         both = self.overlap * high + (w - self.overlap) * low
         block = w * high + (b - w) * low
         own = self._second_moment(w * high, block) - 1
@@ -240,10 +221,5 @@ class HybridProjectiveGeometryResponse(SymbolReports, Mechanism):
         within = (block - supports) * (beta + gamma) ** 2
         return supports * (alpha + beta + gamma) ** 2 + within + (1 - block) * gamma**2
 
-    def operator(self) -> BlockShiftOperator:
-        """The channel as an operator: the summary carries the likelihood."""
-        return BlockShiftOperator(self.shifts, float(self.high), float(self.low))
-
-
-def _least_variance(bound: float, k: int) -> float:
-    return least_loss(bound, k) * 4 * bound / (bound - 1) ** 2
+    def operator(self) -> TwoLevelOperator:
+        return two_level_operator(self.shifts, self.two_level.high, self.two_level.low)

@@ -18,6 +18,8 @@ from deniable.core.arrays import Symbols
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 from deniable.estimation.operators.designs import ShiftFamily
+from deniable.mechanisms.loss import optimum
+from deniable.mechanisms.numbers import units
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 
@@ -43,21 +45,19 @@ class RandomSets:
         return self.size in (1, self.modulus - 1)
 
     @cached_property
-    def _order(self) -> Symbols:
+    def elements(self) -> Symbols:
+        """All elements of Z_k, those of the set first, both in rising order."""
         # words of the seeded keystream: stream 0 for the set, stream 1 for the units
         keystream = Keystream.seeded(self.seed)
         words = keystream.stream(0).words(self.size).tolist()
         inside = Choices(words, keystream.overflow(1)).subset(self.modulus, self.size)
         return np.concatenate([inside, np.setdiff1d(np.arange(self.modulus), inside)]).astype(np.uint32)
 
-    def elements(self) -> Symbols:
-        """All elements of Z_k, those of the set first, both in rising order."""
-        return self._order
-
     def element(self, place: int) -> int:
-        """One of them."""
-        return int(self._order[place])
+        """The element at this place of that order."""
+        return int(self.elements[place])
 
+    @cached_property
     def multipliers(self) -> tuple[int, ...]:
         """Distinct units of Z_k, 1 first."""
         choices = Choices(Keystream.seeded(self.seed).overflow(0), iter(()))  # type: ignore[arg-type]
@@ -73,35 +73,22 @@ class RandomSets:
 
         Formula: MSE = c/(n K^2 (high - low)^2) sum_(m != 0) 1/S_m, S_m the sum over cohorts of |D_j^(m)|^2.
         """
-        family = ShiftFamily(self.modulus, self._order[: self.size].astype(np.int64), self.multipliers())
+        family = ShiftFamily(self.modulus, self.elements[: self.size].astype(np.int64), self.multipliers)
         weights = np.full(len(family.power) - 1, 2.0)  # the transform is symmetric: half of it is kept
         weights[-1] = 1.0 if self.modulus % 2 == 0 else 2.0
         if family.power[1:].min() < 1e-9:
             return math.inf
         gain = (bound - 1) / (self.size * bound + self.modulus - self.size)
         inverse = float(weights @ (1 / family.power[1:]))
-        return self.count * inverse / (self.modulus * gain) ** 2 / (4 * bound / (bound - 1) ** 2)
+        return self.count * inverse / (self.modulus * gain) ** 2 / optimum(bound)
 
     def checked(self, k: int) -> RandomSets:
-        """The same, if they are what they must be."""
+        """Return these sets, or raise InvalidArgument if they do not fit k."""
         whole(k, k, modulus=self.modulus)
         whole(1, k - 1, size=self.size)
         whole(1, min(units(k), MAX_COHORTS), count=self.count)
         whole(0, 2**32, seed=self.seed)
         return self
-
-
-def units(modulus: int) -> int:
-    """How many numbers below the modulus have no factor in common with it."""
-    found, left, factor = modulus, modulus, 2
-    while left > 1:
-        factor = factor if factor * factor <= left else left
-        if left % factor == 0:
-            found -= found // factor
-            while left % factor == 0:
-                left //= factor
-        factor += 1
-    return found
 
 
 @lru_cache(maxsize=64)

@@ -14,12 +14,14 @@ Reference: Singer 1938, "A theorem in finite projective geometry and some applic
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 
 import numpy as np
 
 from deniable.core.arrays import Floats, Mask, Symbols
+from deniable.core.errors import InvalidArgument
 
 Polynomial = tuple[int, ...]  # c_0, ..., c_(d-1); the leading coefficient is 1
 
@@ -74,6 +76,14 @@ def polynomial(q: int, t: int) -> Polynomial:
         return ()
     p, m = _base(q)
     return primitive_polynomial(p, m * t)
+
+
+def checked_polynomial(q: int, t: int, given: object) -> Polynomial:
+    """The polynomial of PG(t-1, q); one that was given must be the same."""
+    first = polynomial(q, t)
+    if given is not None and given not in (first, list(first)):
+        raise InvalidArgument("polynomial", f"be the first primitive one, {list(first)}", given)
+    return first
 
 
 @lru_cache(maxsize=8)
@@ -135,3 +145,34 @@ def _base(q: int) -> tuple[int, int]:
     found = prime_power(q)
     assert found is not None, "q must be a prime power"
     return found
+
+
+@dataclass(frozen=True)
+class SingerSets:
+    """The difference set of PG(t-1, q) and its shifts modulo K: a balanced design with one cohort."""
+
+    q: int
+    t: int
+
+    @property
+    def modulus(self) -> int:
+        return points(self.q, self.t)
+
+    @property
+    def set_size(self) -> int:
+        return points(self.q, self.t - 1)
+
+    @property
+    def multipliers(self) -> tuple[int, ...]:
+        return (1,)
+
+    @property
+    def balanced(self) -> bool:
+        return True
+
+    @property
+    def elements(self) -> Symbols:
+        return elements(self.q, self.t)
+
+    def element(self, place: int) -> int:
+        return int(self.elements[place])

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
-from deniable.core.validate import choice
-from deniable.estimation.channel import TARGETS, Noise, PureChannel
+from deniable.estimation.channel import Noise, PureChannel, for_target
 from deniable.estimation.evidence import Evidence
-from deniable.estimation.intervals import BinomialTails
-from deniable.estimation.methods.linear import unbiased
 from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.operators.block_noise import noise_by_blocks, same_block_share
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS, SymbolReports
+from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
 from deniable.randomness.keystream import MODULUS
 
 Pair = tuple[Fraction, Fraction]
@@ -79,15 +77,13 @@ def least_variance(agreement: Callable[[int], Agreement], most: int, values: int
 
 
 @dataclass(frozen=True)
-class HadamardMechanism(SymbolReports, Mechanism):
+class HadamardMechanism(Mechanism):
     """Base of `hr` and `rhr`. With one block every pair of values is alike, and the channel is pure."""
 
-    agreement: Agreement = field(init=False, repr=False, compare=False)
-    channel: PureChannel | None = field(init=False, repr=False, compare=False)  # with one block
-
+    @property
     @abstractmethod
-    def _agreement(self, truth: Fraction) -> Agreement:
-        """The probabilities of a coin that is true with this probability."""
+    def agreement(self) -> Agreement:
+        """The probabilities of agreement, by who sent a report."""
 
     @abstractmethod
     def signed_counts(self, summary: Summary) -> Counts:
@@ -97,15 +93,20 @@ class HadamardMechanism(SymbolReports, Mechanism):
     def block_counts(self, summary: Summary) -> Counts:
         """For each value, how many reports lie in its block."""
 
-    def _check_size(self) -> None:
-        if self.symbols > MAX_SYMBOLS:
-            raise InvalidArgument("k", f"be smaller: there would be {self.symbols} reports, over {MAX_SYMBOLS}", self.k)
+    @property
+    def _truth(self) -> Fraction:
+        """The probability that the coin is true."""
+        return Fraction(self.thresholds["truth"], MODULUS)
 
-    def _derive(self) -> None:
-        agreement = self._agreement(Fraction(self.thresholds["truth"], MODULUS))
-        object.__setattr__(self, "agreement", agreement)
-        pure = PureChannel(agreement.own[0], agreement.near[0]) if agreement.blocks == 1 else None
-        object.__setattr__(self, "channel", pure)
+    def check_size(self, symbols: int) -> None:
+        """Refuse a domain with too many different reports."""
+        if symbols > MAX_SYMBOLS:
+            raise InvalidArgument("k", f"be smaller, for at most {MAX_SYMBOLS} different reports", self.k)
+
+    @cached_property
+    def channel(self) -> PureChannel | None:
+        agreement = self.agreement
+        return PureChannel(agreement.own[0], agreement.near[0]) if agreement.blocks == 1 else None
 
     def support_counts(self, summary: Summary) -> Counts:
         """For each value, how many reports agree with it, where all reports lie in one block."""
@@ -114,34 +115,21 @@ class HadamardMechanism(SymbolReports, Mechanism):
 
     def unbiased(self, summary: Summary) -> Floats:
         if self.channel is not None:
-            return unbiased(self.support_counts(summary), summary.n, self.channel)
+            return super().unbiased(summary)
         alpha, beta, gamma = map(float, self.agreement.weights)
         sums = alpha * self.signed_counts(summary) + (beta * self.block_counts(summary) if beta else 0.0)
         return np.asarray(sums / summary.n + gamma)
 
     def noise(self, target: str) -> tuple[float, float, float]:
-        choice(TARGETS, target=target)
         if self.channel is not None:
-            return self.channel.noise(target)
+            return super().noise(target)
         own, others = self.agreement.average(self.k)
-        v0, slope = float(others), float(own - others)
-        return (v0, slope, 0.0) if target == "users" else (v0, slope + 1, -1.0)
+        return for_target(float(others), float(own - others), target)
 
-    def noise_of(self, summary: Summary, target: str) -> Noise:
+    def noise_of(self, evidence: Evidence, target: str) -> Noise:
         """By how many users share a value's block, as estimated: they add more variance than the others do."""
         if self.channel is not None:
-            return self.channel.noise(target)
+            return super().noise_of(evidence, target)
         own, near, far = map(float, self.agreement.variances)
-        shares = nearest_distribution(self.unbiased(summary))
+        shares = nearest_distribution(evidence.unbiased)
         return noise_by_blocks((own, near, far), shares, self.agreement.blocks, target)
-
-    def tails(self, summary: Summary) -> BinomialTails | None:
-        return BinomialTails(self.support_counts(summary), summary.n, self.channel) if self.channel else None
-
-    def _evidence(self, summary: Summary) -> Evidence:
-        tails = self.tails(summary)
-        if tails is None:
-            return super()._evidence(summary)
-        # one transform serves both
-        first = unbiased(tails.support, tails.n, tails.channel)
-        return Evidence(first, summary.n, self.noise("users"), summary.counts, tails, self.operator())

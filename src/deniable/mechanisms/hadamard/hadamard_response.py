@@ -12,24 +12,28 @@ little communication", its scheme for high privacy (one block) and the general o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Indices, Payloads, Words
-from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
-from deniable.estimation.operators.hadamard import HadamardBlocks, ParityOperator
-from deniable.mechanisms.base.definition import Payload, checked_epsilon
-from deniable.mechanisms.base.two_level import truth_threshold
+from deniable.estimation.operators.hadamard import HadamardBlocks, Parities
+from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
+from deniable.mechanisms.base.client import randomized
+from deniable.mechanisms.base.definition import CHOSEN
+from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
 from deniable.mechanisms.hadamard.blocks import Agreement, HadamardMechanism, least_variance
+from deniable.mechanisms.layouts.layout import Payload
+from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.choices import Choices, rejection_bound
-from deniable.randomness.keystream import MODULUS
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class HadamardResponse(HadamardMechanism):
 
     B blocks, a power of two, by default that with the least error; b is the smallest power of two above ceil(k/B).
     Guarantee: largest ratio T (2B - 1)/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
-    Cost: three random words a report, log2(B b) bits, one count a report; B transforms of b numbers an estimate.
+    Cost: three random words and log2(B b) bits per report, one count each; B transforms of b numbers per estimate.
 
     >>> m = HadamardResponse(22_000, epsilon=2.0)
     >>> m.blocks, m.block_size, m.report_bits
@@ -49,32 +53,33 @@ class HadamardResponse(HadamardMechanism):
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "gls"
 
-    blocks: int = None  # type: ignore[assignment]  # chosen by the constructor unless given
+    blocks: int = CHOSEN
 
-    def __post_init__(self) -> None:
-        k, bound = Domain.of(self.domain).k, exponential_below(checked_epsilon(self.epsilon))
-        most = 1 << (k - 1).bit_length()
-        if self.blocks is None:
+    def _settled(self) -> Mapping[str, Any]:
+        bound, most = exponential_below(self.epsilon), 1 << (self.k - 1).bit_length()
+        blocks = self.blocks
+        if blocks is None:
             # ideal coin e/(e + 2B - 1)
-            chosen = 1 if bound == 1 else least_variance(lambda b: _agreement(bound / (bound + 2 * b - 1), b), most, k)
-            object.__setattr__(self, "blocks", chosen)
-        if whole(1, most, blocks=self.blocks).bit_count() != 1:
-            raise InvalidArgument("blocks", "be a power of two", self.blocks)
-        super().__post_init__()
+            blocks = (
+                1 if bound == 1 else least_variance(lambda b: _agreement(bound / (bound + 2 * b - 1), b), most, self.k)
+            )
+        if whole(1, most, blocks=blocks).bit_count() != 1:
+            raise InvalidArgument("blocks", "be a power of two", blocks)
+        return {"blocks": blocks}
 
     def _parameters(self) -> dict[str, Any]:
         return {"blocks": self.blocks}
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        self._check_size()
+        self.check_size(self.symbols)
         # T = floor(M E/(E + 2B - 1)): the share of reports that support a value is 1/(2B)
-        truth = truth_threshold(bound, modulus, 1, 2 * self.blocks)
-        if truth * 2 * self.blocks <= modulus:
-            raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
+        truth = choice_threshold(bound, modulus, 1, 2 * self.blocks)
+        self.require_coin(truth * 2 * self.blocks > modulus)
         return {"truth": truth, "rejection_outside": rejection_bound(self._outside, modulus)}
 
-    def _agreement(self, truth: Fraction) -> Agreement:
-        return _agreement(truth, self.blocks)
+    @cached_property
+    def agreement(self) -> Agreement:
+        return _agreement(self._truth, self.blocks)
 
     @property
     def block_size(self) -> int:
@@ -96,7 +101,12 @@ class HadamardResponse(HadamardMechanism):
 
     @property
     def symbols(self) -> int:
+        """Number of different reports."""
         return self.blocks * self.block_size
+
+    @cached_property
+    def layout(self) -> SymbolLayout:
+        return SymbolLayout(self.symbols)
 
     def report_at(self, index: int, place: int) -> int:
         """The reports in an order of this value's own: those that support it, the rest of its block, other blocks.
@@ -126,29 +136,17 @@ class HadamardResponse(HadamardMechanism):
 
         truth, rejection = np.uint64(self.thresholds["truth"]), np.uint64(self.thresholds["rejection_outside"])
         bits = np.uint64(self.blocks.bit_length() - 1), np.uint64(self.block_size.bit_length() - 1)
-        again = np.empty(len(indices), np.bool_)
-        count = choose_parity(indices, words, truth, *bits, rejection, again, out)
-        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+        return randomized(choose_parity, indices, words, truth, *bits, rejection, out=out)
 
-    @property
-    def high(self) -> Fraction:
-        """Pr[report | x] where it supports x."""
-        return Fraction(self.thresholds["truth"], MODULUS * self.set_size)
+    @cached_property
+    def two_level(self) -> TwoLevel:
+        return TwoLevel.by_choice(self.thresholds["truth"], self.set_size, self._outside)
 
-    @property
-    def low(self) -> Fraction:
-        """Pr[report | x] where it does not."""
-        return Fraction(MODULUS - self.thresholds["truth"], MODULUS * self._outside)
-
-    def _probability(self, payload: Payload, index: int) -> Fraction:
+    def supports(self, payload: Payload, index: int) -> bool:
         assert isinstance(payload, int | np.integer)
         block, u = divmod(int(payload), self.block_size)
         number, own = divmod(index, self.blocks)
-        supports = block == own and (u & number + 1).bit_count() % 2 == 0
-        return self.high if supports else self.low
-
-    def ratio(self) -> Fraction:
-        return self.high / self.low
+        return block == own and (u & number + 1).bit_count() % 2 == 0
 
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum over reports of the largest Pr[report | x]. Each report of a block supports one of the numbers 1, 2
@@ -158,7 +156,7 @@ class HadamardResponse(HadamardMechanism):
             blocks * (self.block_size >> values if values < 3 else 0)
             for blocks, values in ((longer, fewest + 1), (self.blocks - longer, fewest))
         )
-        return ((self.symbols - bare) * self.high + bare * self.low) / self.k
+        return self.two_level.best_guesses(self.symbols, bare) / self.k
 
     @property
     def matrices(self) -> HadamardBlocks:
@@ -171,9 +169,8 @@ class HadamardResponse(HadamardMechanism):
     def block_counts(self, summary: Summary) -> Counts:
         return self.matrices.of_block(summary.counts.reshape(self.blocks, self.block_size).sum(axis=1))
 
-    def operator(self) -> ParityOperator:
-        """The channel as an operator: the summary carries the likelihood."""
-        return ParityOperator(self.matrices, float(self.high), float(self.low))
+    def operator(self) -> TwoLevelOperator:
+        return two_level_operator(Parities(self.matrices), self.two_level.high, self.two_level.low)
 
 
 def _agreement(truth: Fraction, blocks: int) -> Agreement:

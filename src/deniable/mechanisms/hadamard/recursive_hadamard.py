@@ -12,18 +12,21 @@ frequencies.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Indices, Payloads, Words
-from deniable.core.domain import Domain
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
-from deniable.estimation.operators.hadamard import HadamardBlocks, SignOperator, block_totals, by_row
-from deniable.mechanisms.base.definition import checked_epsilon
+from deniable.estimation.operators.hadamard import HadamardBlocks, Signs, block_totals, by_row
+from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
+from deniable.mechanisms.base.client import randomized
+from deniable.mechanisms.base.definition import CHOSEN
 from deniable.mechanisms.hadamard.blocks import Agreement, HadamardMechanism, least_variance
 from deniable.mechanisms.hashing.public_coins import PublicCoin
 from deniable.randomness.bounds import exponential_below
@@ -45,27 +48,25 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "gls"
 
-    bits: int = None  # type: ignore[assignment]  # chosen by the constructor unless given
-    salt: str = ""
+    bits: int = CHOSEN
 
-    def __post_init__(self) -> None:
-        k, bound = Domain.of(self.domain).k, exponential_below(checked_epsilon(self.epsilon))
-        most = (k - 1).bit_length()
-        if self.bits is None:
-            blocks = 1 if bound == 1 else least_variance(lambda c: _ideal(bound, k, c), 1 << (most - 1), k)
-            object.__setattr__(self, "bits", blocks.bit_length())
-        whole(1, most, bits=self.bits)
-        super().__post_init__()
+    def _settled(self) -> Mapping[str, Any]:
+        bound, most, bits = exponential_below(self.epsilon), (self.k - 1).bit_length(), self.bits
+        if bits is None:
+            blocks = 1 if bound == 1 else least_variance(lambda c: _ideal(bound, self.k, c), 1 << (most - 1), self.k)
+            bits = blocks.bit_length()
+        return {**super()._settled(), "bits": whole(1, most, bits=bits)}
 
     def _parameters(self) -> dict[str, Any]:
         return {"bits": self.bits, "salt": self.salt}
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        self._check_size()
+        self.check_size(self.symbols)
         return super()._thresholds(bound, modulus)
 
-    def _agreement(self, truth: Fraction) -> Agreement:
-        return _agreement(truth, self.blocks, self.length)
+    @cached_property
+    def agreement(self) -> Agreement:
+        return _agreement(self._truth, self.blocks, self.length)
 
     @property
     def blocks(self) -> int:
@@ -94,9 +95,7 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
 
         truth, rejection = np.uint64(self.thresholds["truth"]), np.uint64(self.thresholds["rejection_public"])
         sizes = np.uint64(self.bits - 1), np.uint64(self.publics)
-        again = np.empty(len(indices), np.bool_)
-        count = send_sign(indices, words, truth, *sizes, rejection, again, out)
-        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+        return randomized(send_sign, indices, words, truth, *sizes, rejection, out=out)
 
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum over (r, class) of the largest probability. Number 0 has the sign + in every row. All v numbers of
@@ -106,8 +105,7 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
             blocks * ((self.length >> (values - 1).bit_length()) - 1 if values else 2 * self.publics)
             for blocks, values in ((longer, fewest + 1), (self.blocks - longer, fewest))
         )
-        high, low = self._levels
-        return ((self.symbols - bare) * high + bare * low) / (self.publics * self.k)
+        return self.two_level.best_guesses(self.symbols, bare) / self.k
 
     @property
     def matrices(self) -> HadamardBlocks:
@@ -123,10 +121,8 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
     def block_counts(self, summary: Summary) -> Counts:
         return self.matrices.of_block(block_totals(summary.counts, self.matrices))
 
-    def operator(self) -> SignOperator:
-        """The channel as an operator: the summary carries the likelihood."""
-        high, low = (float(level / self.publics) for level in self._levels)
-        return SignOperator(self.matrices, high, low)
+    def operator(self) -> TwoLevelOperator:
+        return two_level_operator(Signs(self.matrices), self.two_level.high, self.two_level.low)
 
 
 def _length(k: int, blocks: int) -> int:

@@ -6,8 +6,9 @@ import math
 from functools import lru_cache
 
 from deniable.core.errors import InvalidArgument
-from deniable.mechanisms.designs.cyclotomy import divisors, primes_from
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
+from deniable.mechanisms.loss import optimum
+from deniable.mechanisms.numbers import divisors, primes_from
 
 
 def loss(bound: float, modulus: int, classes: int) -> float:
@@ -15,7 +16,7 @@ def loss(bound: float, modulus: int, classes: int) -> float:
     w, total = (modulus - 1) / classes, bound + classes - 1
     p = (modulus - 1) * bound / (modulus * total)
     q = ((w - 1) * bound + modulus - 1 - w) / (modulus * total) + 1 / (classes * modulus)
-    return q * (1 - q) / (p - q) ** 2 / (4 * bound / (bound - 1) ** 2)
+    return q * (1 - q) / (p - q) ** 2 / optimum(bound)
 
 
 @lru_cache(maxsize=64)

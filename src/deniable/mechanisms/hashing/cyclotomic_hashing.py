@@ -1,4 +1,4 @@
-"""Cyclotomic Local Hashing: optimal error with about log2(e^epsilon + 1) bits a report, decoded by FFT.
+"""Cyclotomic Local Hashing: optimal error with about log2(e^epsilon + 1) bits per report, decoded by FFT.
 
 Local hashing with K hash functions, whose decoding is a convolution: the hash of x under the public number y is
 the cyclotomic class of x - y modulo a prime K >= k, and it passes through randomised response over the N classes.
@@ -10,6 +10,7 @@ mechanism for local differential privacy.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,25 +19,29 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Indices, Payloads, Symbols, Words
-from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.operators.classes import ClassOperator
-from deniable.estimation.operators.designs import ShiftFamily, ShiftOperator
-from deniable.mechanisms.base.definition import float_bound
-from deniable.mechanisms.designs.cyclotomy import class_table, is_prime, least_loss, primitive_root
+from deniable.estimation.operators.designs import ShiftFamily
+from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
+from deniable.mechanisms.base.client import randomized
+from deniable.mechanisms.base.definition import CHOSEN, float_bound
+from deniable.mechanisms.designs.cyclotomy import class_table
 from deniable.mechanisms.hashing.classes import loss, search
-from deniable.mechanisms.hashing.public_coins import PublicCoinReports
+from deniable.mechanisms.hashing.public_coins import PublicCoin
+from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
+from deniable.mechanisms.loss import least_loss
+from deniable.mechanisms.numbers import is_prime, primitive_root
 from deniable.randomness.bounds import exponential_below
 
 MAX_COST = 0.40  # refused beyond: another mechanism serves such a domain and epsilon better
 
 
 @dataclass(frozen=True)
-class CyclotomicLocalHashing(PublicCoinReports):
+class CyclotomicLocalHashing(PublicCoin):
     """Cyclotomic Local Hashing, "clh".
 
     A payload is y N + a: the public y and the class a that was sent. On the wire y follows from the report's
@@ -50,32 +55,32 @@ class CyclotomicLocalHashing(PublicCoinReports):
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "mle"
 
-    modulus: int = None  # type: ignore[assignment]  # K and N are searched for unless given
-    classes: int = None  # type: ignore[assignment]
-    salt: str = ""
+    modulus: int = CHOSEN  # K
+    classes: int = CHOSEN  # N
 
-    def __post_init__(self) -> None:
-        k = Domain.of(self.domain).k
-        bound = float_bound(self.epsilon)
-        if self.modulus is None and self.classes is None:
+    def _settled(self) -> Mapping[str, Any]:
+        k, bound = self.k, float_bound(self.epsilon)
+        modulus, classes = self.modulus, self.classes
+        if modulus is None and classes is None:
             modulus, classes = search(k, bound)
             if loss(bound, modulus, classes) > (1 + MAX_COST) * least_loss(bound, k):
-                rule = f"suit clh at epsilon={self.epsilon:g}: its error is over {MAX_COST:.0%} more; use csr or grr"
-                raise InvalidArgument("k", rule, k)
-            object.__setattr__(self, "modulus", modulus)
-            object.__setattr__(self, "classes", classes)
-        modulus, classes = whole(max(k, 3), 2**31, modulus=self.modulus), whole(2, 2**31, classes=self.classes)
+                rule = (
+                    f"suit clh, whose error at epsilon={self.epsilon:g} is over {MAX_COST:.0%} above the best design's"
+                )
+                raise InvalidArgument("k", rule, k, "Use csr or grr.")
+        modulus, classes = whole(max(k, 3), 2**31, modulus=modulus), whole(2, 2**31, classes=classes)
         if not is_prime(modulus):
             raise InvalidArgument("modulus", "be prime", modulus)
         if (modulus - 1) % classes or modulus * classes > MAX_SYMBOLS:
             raise InvalidArgument("classes", f"divide {modulus - 1} and be at most {MAX_SYMBOLS // modulus}", classes)
-        super().__post_init__()
+        return {**super()._settled(), "modulus": modulus, "classes": classes}
 
     def _parameters(self) -> dict[str, Any]:
         return {"modulus": self.modulus, "classes": self.classes, "salt": self.salt}
 
-    def _channel(self) -> PureChannel:
-        high, low = self._levels
+    @cached_property
+    def channel(self) -> PureChannel:
+        high, low = (self.modulus * level for level in (self.two_level.high, self.two_level.low))
         w = (self.modulus - 1) // self.classes
         # x is supported unless y = x; x' and x together for the w - 1 y with (x - y)/(x' - y) in C_0 \ {1};
         # if y = x, x' is supported by 1 of N classes
@@ -109,15 +114,18 @@ class CyclotomicLocalHashing(PublicCoinReports):
     def _class_under(self, index: int, public: int) -> int | None:
         return self.class_of((index - public) % self.modulus)
 
+    def _probability(self, payload: Payload, index: int) -> Fraction:
+        assert isinstance(payload, int | np.integer)
+        own = int(payload) // self.classes == index  # then a uniform class is sent
+        return Fraction(1, self.symbols) if own else super()._probability(payload, index)
+
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.hashing import classify
 
         t = self.thresholds
         bounds = np.array([self.classes, self.modulus], np.uint64)
         rejections = np.array([t["rejection_class"], t["rejection_public"]], np.uint64)
-        again = np.empty(len(indices), np.bool_)
-        rejected = classify(indices, words, np.uint64(t["truth"]), bounds, rejections, self._table, again, out)
-        return np.flatnonzero(again) if rejected else np.empty(0, np.int64)
+        return randomized(classify, indices, words, np.uint64(t["truth"]), bounds, rejections, self._table, out=out)
 
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum over (y, a) of the largest Pr[y, a | x]; for a given a the differences x - y are a window of
@@ -131,9 +139,7 @@ class CyclotomicLocalHashing(PublicCoinReports):
             # windows inside the gap around 0 start after its left end and contain 0 = K
             first, last = max(int(places[-1]) + 1, modulus - k + 1), min(modulus, int(places[0]) + modulus - k)
             own += max(0, last - first + 1)
-        high, low = self._levels
-        best = (self.symbols - bare) * high + own * Fraction(1, self.classes) + (bare - own) * low
-        return best / (modulus * k)
+        return (self.two_level.best_guesses(self.symbols - own, bare - own) + Fraction(own, self.symbols)) / k
 
     @cached_property
     def family(self) -> ShiftFamily:
@@ -148,5 +154,6 @@ class CyclotomicLocalHashing(PublicCoinReports):
         return self.family.support(by_class.reshape(-1))
 
     def operator(self) -> ClassOperator:
-        high, low = (float(level / self.modulus) for level in self._levels)
-        return ClassOperator(ShiftOperator(self.family, self.k, high, low), 1 / self.symbols)
+        shifts = two_level_operator(self.family, self.two_level.high, self.two_level.low)
+        assert isinstance(shifts, ListingTwoLevelOperator)
+        return ClassOperator(shifts, 1 / self.symbols)

@@ -11,23 +11,23 @@ Reference: Wang, Blocki, Li, Jha 2017, section 4.4; Carter and Wegman 1979 (univ
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Bytes, Counts, Indices, Payloads, Words
-from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.estimation.channel import PureChannel
-from deniable.estimation.operators.hashing import HashOperator, LinearHashes
+from deniable.estimation.operators.hashing import LinearHashes
+from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
+from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import float_bound
-from deniable.mechanisms.designs.cyclotomy import least_loss
 from deniable.mechanisms.hashing.primes import (
     best_base,
-    checked_base,
     digits_of,
     division,
     hash_channel,
@@ -37,13 +37,15 @@ from deniable.mechanisms.hashing.primes import (
     products_of,
     seed_count,
 )
-from deniable.mechanisms.hashing.public_coins import PublicCoinReports
+from deniable.mechanisms.hashing.public_coins import PublicCoin
+from deniable.mechanisms.loss import least_variance, optimum
 from deniable.randomness.bounds import exponential_below
 
 MAX_COST = 1.0  # a g of ours is refused beyond: over twice the error of the best design
 
 
-class LinearHashing(PublicCoinReports):
+@dataclass(frozen=True)
+class LinearHashing(PublicCoin):
     """What local hashing shares, whichever the seeds: a payload is (place of the seed) g + class."""
 
     lines: ClassVar[bool] = False  # seeds: all vectors, or one of each line through 0
@@ -51,27 +53,7 @@ class LinearHashing(PublicCoinReports):
     @property
     @abstractmethod
     def g(self) -> int:
-        """How many classes a hash has: a prime."""
-
-    def choose_base(self) -> None:
-        """Take the g that was asked for, or the best one."""
-        k = Domain.of(self.domain).k
-        base = self.g
-        if base is None:
-            bound, exact = float_bound(self.epsilon), exponential_below(self.epsilon)
-            found = best_base(k, exact, self.lines)
-            if found is None:
-                rule = f"be smaller for {self.name} at epsilon={self.epsilon:g}; use {other_than(self.lines)}"
-                raise InvalidArgument("k", rule, k)
-            least = least_loss(bound, k) * 4 * bound / (bound - 1) ** 2
-            if ideal_variance(exact, k, found, self.lines) > (1 + MAX_COST) * least:
-                rule = f"suit {self.name} at epsilon={self.epsilon:g}: its error is over {MAX_COST:.0%} more"
-                raise InvalidArgument("k", f"{rule} than the best design's; use grr or ss, or give g", k)
-            base = found
-        object.__setattr__(self, "g", checked_base(k, base, self.lines, self.name))
-
-    def _parameters(self) -> dict[str, Any]:
-        return {"g": self.g, "salt": self.salt}
+        """Number of classes of a hash: a prime."""
 
     @property
     def classes(self) -> int:
@@ -86,14 +68,14 @@ class LinearHashing(PublicCoinReports):
     def publics(self) -> int:
         return seed_count(self.g, self.digits, self.lines)
 
-    def _channel(self) -> PureChannel:
-        return hash_channel(self._levels[0], self.g, self.digits, self.lines)
+    @cached_property
+    def channel(self) -> PureChannel:
+        return hash_channel(self.publics * self.two_level.high, self.g, self.digits, self.lines)
 
     @property
     def loss(self) -> float:
         """Mean squared error over the asymptotic optimum 4e/(n(e - 1)^2)."""
-        bound = float(exponential_below(self.epsilon))
-        return self.variance(0.0) * (bound - 1) ** 2 / (4 * bound)
+        return self.variance(0.0) / optimum(float(exponential_below(self.epsilon)))
 
     @property
     def _firsts(self) -> list[int]:
@@ -133,10 +115,8 @@ class LinearHashing(PublicCoinReports):
         bounds, rejected, firsts, parts = (
             np.array(numbers, np.uint64) for numbers in ((self.g, self.publics), rejections, self._firsts, self._parts)
         )
-        again = np.empty(len(indices), np.bool_)
         numbers = np.uint64(t["truth"]), bounds, rejected, firsts, parts, self._products
-        count = hash_or_replace(indices, words, *numbers, again, out)
-        return np.flatnonzero(again) if count else np.empty(0, np.int64)
+        return randomized(hash_or_replace, indices, words, *numbers, out=out)
 
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum over (a, y) of the largest Pr[a, y | x]: high if some value has the hash y. A seed with a lower
@@ -146,21 +126,27 @@ class LinearHashing(PublicCoinReports):
         last = -(-self.k // int(g ** (d - 1)))
         alone, zero = (1, 0) if self.lines else (g - 1, 1)
         reached = (self.publics - alone - zero) * g + alone * last + zero
-        high, low = self._levels
-        return (reached * high + (self.symbols - reached) * low) / (self.publics * self.k)
+        return self.two_level.best_guesses(self.symbols, self.symbols - reached) / self.k
 
     @cached_property
-    def hashes(self) -> LinearHashes:
+    def incidence(self) -> LinearHashes:
         """The hash functions, for the server's transforms."""
         return LinearHashes(self.g, self.digits, self.k, self.lines)
 
     def support_counts(self, summary: Summary) -> Counts:
-        return self.hashes.support(summary.counts)
+        return self.incidence.support(summary.counts)
 
-    def operator(self) -> HashOperator:
-        """The channel as an operator: the summary carries the likelihood."""
-        return self.operator_of(self.hashes)
+    def operator(self) -> TwoLevelOperator:
+        return two_level_operator(self.incidence, self.two_level.high, self.two_level.low)
 
-    def operator_of(self, hashes: LinearHashes) -> HashOperator:
-        high, low = (float(level / hashes.seeds) for level in self._levels)
-        return HashOperator(hashes, high, low)
+
+def best_or_refused(name: str, k: int, epsilon: float, lines: bool) -> int:
+    """The g of the least error, or InvalidArgument if none serves k and epsilon well."""
+    bound, exact = float_bound(epsilon), exponential_below(epsilon)
+    found = best_base(k, exact, lines)
+    if found is None:
+        raise InvalidArgument("k", f"be smaller for {name} at epsilon={epsilon:g}", k, f"Use {other_than(lines)}.")
+    if ideal_variance(exact, k, found, lines) > (1 + MAX_COST) * least_variance(bound, k):
+        rule = f"suit {name}, whose error at epsilon={epsilon:g} is over {MAX_COST:.0%} above the best design's"
+        raise InvalidArgument("k", rule, k, "Use grr or ss, or give g.")
+    return found

@@ -7,15 +7,18 @@ Reference: Wang, Blocki, Li, Jha 2017, section 4.4 (BLH, OLH); Cormode, Maddock,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.estimation.evidence import Evidence
-from deniable.mechanisms.hashing.linear_hashing import LinearHashing
-from deniable.mechanisms.hashing.primes import fits
+from deniable.estimation.operators.two_level import two_level_operator
+from deniable.mechanisms.base.definition import CHOSEN
+from deniable.mechanisms.base.two_level import TwoLevel
+from deniable.mechanisms.hashing.linear_hashing import LinearHashing, best_or_refused
+from deniable.mechanisms.hashing.primes import checked_base, fits
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
 
 
@@ -34,20 +37,23 @@ class OptimizedLocalHashing(LinearHashing):
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "mle"
 
-    g: int = None  # type: ignore[assignment]  # searched for unless given
-    salt: str = ""
+    g: int = CHOSEN
 
-    def __post_init__(self) -> None:
-        self.choose_base()
-        super().__post_init__()
+    def _settled(self) -> Mapping[str, Any]:
+        base = best_or_refused(self.name, self.k, self.epsilon, self.lines) if self.g is None else self.g
+        return {**super()._settled(), "g": checked_base(self.k, base, self.lines, self.name)}
 
-    def _evidence(self, summary: Summary) -> Evidence:
+    def _parameters(self) -> dict[str, Any]:
+        return {"g": self.g, "salt": self.salt}
+
+    def evidence(self, summary: Summary) -> Evidence:
         # seeds of one line give the same likelihood and seed 0 gives none, so that g - 1 times fewer cells tell all
-        evidence = super()._evidence(summary)
-        folded = self.hashes.fold(summary.counts.reshape(self.publics, self.g)).reshape(-1)
+        found, by_lines = super().evidence(summary), self.incidence.by_lines
+        folded = self.incidence.fold(summary.counts.reshape(self.publics, self.g)).reshape(-1)
         if not folded.any():
-            return evidence
-        return replace(evidence, counts=folded, operator=self.operator_of(self.hashes.by_lines))
+            return found
+        levels = TwoLevel.by_replacement(self.thresholds["truth"], self.g, repeats=by_lines.seeds)
+        return replace(found, counts=folded, operator=two_level_operator(by_lines, levels.high, levels.low))
 
 
 @dataclass(frozen=True)
@@ -64,17 +70,14 @@ class BinaryLocalHashing(LinearHashing):
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "mle"
 
-    salt: str = ""
-
     @property
     def g(self) -> int:
         return 2
 
-    def __post_init__(self) -> None:
-        k = Domain.of(self.domain).k
-        if not fits(k, 2, self.lines):
-            raise InvalidArgument("k", f"be at most {MAX_SYMBOLS // 2} for {self.name}; use grr or csr", k)
-        super().__post_init__()
+    def _settled(self) -> Mapping[str, Any]:
+        if not fits(self.k, 2, self.lines):
+            raise InvalidArgument("k", f"be at most {MAX_SYMBOLS // 2} for {self.name}", self.k, "Use grr or csr.")
+        return super()._settled()
 
     def _parameters(self) -> dict[str, Any]:
         return {"salt": self.salt}
@@ -97,9 +100,11 @@ class FastLocalHashing(LinearHashing):
     default_method: ClassVar[str] = "mle"
     lines: ClassVar[bool] = True
 
-    g: int = None  # type: ignore[assignment]  # searched for unless given
-    salt: str = ""
+    g: int = CHOSEN
 
-    def __post_init__(self) -> None:
-        self.choose_base()
-        super().__post_init__()
+    def _settled(self) -> Mapping[str, Any]:
+        base = best_or_refused(self.name, self.k, self.epsilon, self.lines) if self.g is None else self.g
+        return {**super()._settled(), "g": checked_base(self.k, base, self.lines, self.name)}
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"g": self.g, "salt": self.salt}

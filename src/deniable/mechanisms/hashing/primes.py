@@ -12,8 +12,8 @@ from deniable.core.arrays import Bytes
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 from deniable.estimation.channel import PureChannel
-from deniable.mechanisms.designs.cyclotomy import is_prime
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
+from deniable.mechanisms.numbers import is_prime
 
 _NEARBY = 6  # primes looked at on either side
 _PART = 64  # numbers of a part of a few digits at most: 4096 products stay in the nearest cache
@@ -111,9 +111,8 @@ def checked_base(k: int, base: object, lines: bool, name: str) -> int:
     if not is_prime(number):
         below = next(near for near in range(number, 1, -1) if is_prime(near))
         above = next(near for near in count(number) if is_prime(near))
-        raise InvalidArgument("g", f"be prime; the nearest are {below} and {above}", number)
+        raise InvalidArgument("g", "be prime", number, f"The nearest primes are {below} and {above}.")
     if not fits(k, number, lines):
-        rule = f"leave {name} at most {MAX_SYMBOLS} different reports for k={k}; give a smaller g, or use "
-        rule += other_than(lines)
-        raise InvalidArgument("g", rule, number)
+        rule = f"leave {name} at most {MAX_SYMBOLS} different reports for k={k}"
+        raise InvalidArgument("g", rule, number, f"Give a smaller g, or use {other_than(lines)}.")
     return number

@@ -10,39 +10,41 @@ Reference: Wang, Blocki, Li, Jha 2017, section 4.4 (local hashing).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from hashlib import sha256
 from itertools import count
+from typing import Any
 
 import numpy as np
 
 from deniable.core.domain import check_text
-from deniable.core.errors import InvalidArgument, MalformedReport, SimulatedReport
+from deniable.core.errors import MalformedReport
 from deniable.core.reports import Report
-from deniable.core.summary import Summary
-from deniable.estimation.evidence import Evidence
-from deniable.estimation.methods.linear import unbiased
-from deniable.mechanisms.base.client import as_bytes
-from deniable.mechanisms.base.definition import Payload
-from deniable.mechanisms.base.mechanism import Mechanism, PureMechanism
-from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.mechanisms.base.client import as_bytes, check_sendable
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.base.two_level import TwoLevel, replacement_threshold
+from deniable.mechanisms.layouts.layout import Payload
+from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.choices import Choices, rejection_bound
-from deniable.randomness.keystream import MODULUS, Keystream
+from deniable.randomness.keystream import Keystream
 
 
-class PublicCoin(SymbolReports, Mechanism):
+@dataclass(frozen=True)
+class PublicCoin(Mechanism):
     """A payload is y N + a: the public number y and the class a that was sent.
 
     `report_bits` counts the class alone, while `encode` keeps both. Guarantee: largest ratio
     1 + NT/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
     """
 
-    salt: str
+    salt: str = field(default="", kw_only=True)
 
-    def __post_init__(self) -> None:
+    def _settled(self) -> Mapping[str, Any]:
         check_text("salt", self.salt)
-        super().__post_init__()
+        return {}
 
     @property
     @abstractmethod
@@ -59,18 +61,19 @@ class PublicCoin(SymbolReports, Mechanism):
         """The class of a value under a public number; None where it has none, and a uniform class is sent."""
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        # T = floor(M (E - 1) / (E - 1 + N)), as for randomised response over the classes
-        truth = int(modulus * (bound - 1) / (bound - 1 + self.classes))
-        if truth == 0:
-            raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
+        truth = replacement_threshold(bound, modulus, self.classes)
+        self.require_coin(truth > 0)
         rejections = rejection_bound(self.classes, modulus), rejection_bound(self.publics, modulus)
         return {"truth": truth, "rejection_class": rejections[0], "rejection_public": rejections[1]}
 
-    @property
-    def _levels(self) -> tuple[Fraction, Fraction]:
-        """Pr[a | y, x] where a is the class of x under y, and where it is another one."""
-        low = Fraction(MODULUS - self.thresholds["truth"], MODULUS * self.classes)
-        return low + Fraction(self.thresholds["truth"], MODULUS), low
+    @cached_property
+    def two_level(self) -> TwoLevel:
+        return TwoLevel.by_replacement(self.thresholds["truth"], self.classes, repeats=self.publics)
+
+    def supports(self, payload: Payload, index: int) -> bool:
+        assert isinstance(payload, int | np.integer)
+        public, sent = divmod(int(payload), self.classes)
+        return self._class_under(index, public) == sent
 
     @property
     def stride(self) -> int:
@@ -78,15 +81,16 @@ class PublicCoin(SymbolReports, Mechanism):
 
     @property
     def symbols(self) -> int:
+        """Number of different payloads."""
         return self.publics * self.classes
+
+    @cached_property
+    def layout(self) -> SymbolLayout:
+        return SymbolLayout(self.symbols)
 
     @property
     def report_bits(self) -> int:
         return (self.classes - 1).bit_length()
-
-    @property
-    def _payload_bytes(self) -> int:
-        return ((self.symbols - 1).bit_length() + 7) // 8
 
     def randomize_one(self, index: int, choices: Choices) -> int:
         truthful = choices.coin(self.thresholds["truth"])
@@ -98,16 +102,6 @@ class PublicCoin(SymbolReports, Mechanism):
         own = self._class_under(index, public)
         sent = (replacement, replacement if own is None else own)[truthful]
         return public * self.classes + sent
-
-    def _probability(self, payload: Payload, index: int) -> Fraction:
-        assert isinstance(payload, int | np.integer)
-        public, sent = divmod(int(payload), self.classes)
-        own = self._class_under(index, public)
-        return (Fraction(1, self.classes) if own is None else self._levels[own != sent]) / self.publics
-
-    def ratio(self) -> Fraction:
-        high, low = self._levels
-        return high / low
 
     def public_coin(self, report_id: bytes) -> int:
         """The public number of a report: exactly uniform if SHA-256 is, and the same for client and server.
@@ -137,11 +131,8 @@ class PublicCoin(SymbolReports, Mechanism):
 
     def encode_class(self, report: Report, report_id: bytes) -> bytes:
         """What is sent beside the id: the class alone; refused if the report was not made under this id."""
-        if not isinstance(report, Report):
-            raise MalformedReport(f"encode_class takes one Report, got {type(report).__name__}")
-        if report.simulated:
-            raise SimulatedReport("a report made with a seed protects nobody and must not be sent")
-        public, sent = divmod(int(self.check_payloads(np.array([self._payload(report)]))[0]), self.classes)
+        check_sendable(report, Report, "encode_class")
+        public, sent = divmod(int(self.layout.check(np.array([self._payload(report)]))[0]), self.classes)
         if public != self.public_coin(report_id):
             raise MalformedReport("report must be made under the id it is sent with (see privatize_for)")
         return sent.to_bytes((self.report_bits + 7) // 8, "big")
@@ -153,12 +144,3 @@ class PublicCoin(SymbolReports, Mechanism):
         if len(data) != (self.report_bits + 7) // 8 or sent >= self.classes:
             raise MalformedReport(f"class must lie from 0 to {self.classes - 1}, got {bytes(data).hex()!r}")
         return Report(self.public_coin(report_id) * self.classes + sent, self.fingerprint)
-
-
-class PublicCoinReports(PublicCoin, PureMechanism):
-    """The same where every pair of values shares a class equally often, so that the channel is pure."""
-
-    def _evidence(self, summary: Summary) -> Evidence:
-        tails = self.tails(summary)  # one transform serves both
-        first = unbiased(tails.support, tails.n, tails.channel)
-        return Evidence(first, summary.n, self.noise("users"), summary.counts, tails, self.operator())

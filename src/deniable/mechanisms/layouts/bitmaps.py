@@ -1,80 +1,98 @@
-"""Mechanisms whose report marks a set of values, one bit for each value, and whose summary counts the marks."""
+"""Reports that mark a set of values, one bit per value; a summary counts the marks of each value."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Payloads
-from deniable.core.errors import MalformedReport
-from deniable.estimation.operators.marks import MarkOperator
-from deniable.mechanisms.base.definition import Payload
-from deniable.mechanisms.base.server import Server
+from deniable.core.errors import MalformedReport, MalformedSummary
+from deniable.core.summary import Summary
+from deniable.mechanisms.layouts.layout import Payload, RowLayout, check_sizes, words_of
 
 WORD = 64
 
 
-def cohort_rows(data: Payloads, cohorts: int, slices: int) -> Payloads:
-    """Reports of a cohort and some words of bits each, in the layout the kernels read; their bits are not checked."""
-    if data.ndim != 2 or data.shape[1] != 1 + slices or data.dtype.kind not in "iu":
-        found = f"shape {data.shape}, {data.dtype}"
-        raise MalformedReport(f"reports must be a cohort and {slices} words of 64 bits each, got {found}")
-    if data.dtype.kind == "i" and data.min() < 0:
-        raise MalformedReport(f"words of a report must not be negative, got {data.min()}")
-    rows = np.ascontiguousarray(data, np.uint64)
-    if rows[:, 0].max() >= cohorts:
-        at = int(np.flatnonzero(rows[:, 0] >= cohorts)[0])
-        raise MalformedReport(f"report at position {at} must name a cohort below {cohorts}, got {rows[at, 0]}")
-    return rows
+def bitmap(chosen: Iterable[int], slices: int) -> tuple[int, ...]:
+    """Write a set of values as words: value v is bit v mod 64 of word v div 64."""
+    bits = bytearray(8 * slices)
+    for value in chosen:
+        bits[value >> 3] |= 1 << (value & 7)
+    return tuple(np.frombuffer(bits, "<u8").tolist())
 
 
-class BitmapReports(Server):
-    """A report is a row of 64-bit words: value v is bit v mod 64 of word v div 64; bits beyond k are zero."""
+def marks(payload: Payload, index: int) -> bool:
+    """Whether a bitmap marks the value of this index."""
+    assert isinstance(payload, tuple)
+    return bool(int(payload[index // WORD]) >> index % WORD & 1)
+
+
+@dataclass(frozen=True)
+class BitmapLayout(RowLayout):
+    """A report is a row of 64-bit words: value v is bit v mod 64 of word v div 64; bits beyond the values are zero."""
+
+    values: int
 
     @property
     def slices(self) -> int:
-        """Words of a report."""
-        return -(-self.k // WORD)
+        """Words per report."""
+        return -(-self.values // WORD)
 
     @property
     def last_word(self) -> np.uint64:
-        """The bits there are in the last word of a report."""
-        return np.uint64(2 ** (self.k - WORD * (self.slices - 1)) - 1)
+        """The bits in use in the last word of a report."""
+        return np.uint64(2 ** (self.values - WORD * (self.slices - 1)) - 1)
 
     @property
     def cells(self) -> int:
-        return self.k
+        return self.values
 
-    def empty_payloads(self, n: int) -> Payloads:
+    @property
+    def bits(self) -> int:
+        return self.values
+
+    @property
+    def _bytes(self) -> int:
+        return -(-self.values // 8)
+
+    def empty(self, n: int) -> Payloads:
         return np.empty((n, self.slices), np.uint64)
 
-    def check_payloads(self, data: Payloads) -> Payloads:
+    def check(self, data: Payloads) -> Payloads:
         if data.size == 0 and len(data) == 0:
-            return self.empty_payloads(0)
-        if data.ndim != 2 or data.shape[1] != self.slices or data.dtype.kind not in "iu":
-            found = f"shape {data.shape}, {data.dtype}"
-            raise MalformedReport(f"reports must be rows of {self.slices} words of 64 bits each, got {found}")
-        if data.dtype.kind == "i" and data.min() < 0:
-            raise MalformedReport(f"words of a report must not be negative, got {data.min()}")
-        rows = np.ascontiguousarray(data, np.uint64)
+            return self.empty(0)
+        rows = words_of(data, self.slices, f"rows of {self.slices} words")
         beyond = rows[:, -1] > self.last_word
         if beyond.any():
             at = int(np.flatnonzero(beyond)[0])
-            raise MalformedReport(f"report at position {at} must have no bit set beyond bit {self.k - 1}")
+            raise MalformedReport(f"report at position {at} must have no bit set beyond bit {self.values - 1}")
         return rows
 
-    def accumulate(self, data: Payloads, counts: Counts) -> None:
+    def count(self, data: Payloads, counts: Counts) -> None:
         from deniable.kernels.unary import count_bits
 
         count_bits(data, counts)
 
-    def reports_operator(self, data: Payloads) -> MarkOperator:
-        return MarkOperator(data, self.k, float(self.ratio()))
+    def all(self) -> Iterable[tuple[int, ...]]:
+        return (self.words(bits) for bits in range(2**self.values))
 
     def words(self, bits: int) -> tuple[int, ...]:
         """The report whose bits are those of one integer."""
         return tuple(bits >> shift & (2**WORD - 1) for shift in range(0, WORD * self.slices, WORD))
 
-    def marks(self, payload: Payload, index: int) -> int:
-        """1 if the report marks the value of this index, else 0."""
-        assert isinstance(payload, tuple)
-        return int(payload[index // WORD]) >> index % WORD & 1
+    def pack_many(self, rows: Payloads) -> list[bytes]:
+        # bit v mod 8 of byte v div 8 is that of value v
+        packed = rows.astype("<u8", copy=False).view(np.uint8)[:, : self._bytes]
+        return [row.tobytes() for row in packed]
+
+    def unpack_many(self, data: list[bytes]) -> Payloads:
+        check_sizes(data, self._bytes)
+        rows = np.zeros((len(data), 8 * self.slices), np.uint8)
+        rows[:, : self._bytes] = np.frombuffer(b"".join(data), np.uint8).reshape(-1, self._bytes)
+        return self.check(rows.view("<u8"))
+
+    def check_counts(self, summary: Summary) -> None:
+        if len(summary.counts) != self.values or int(summary.counts.max()) > summary.n:
+            raise MalformedSummary(f"summary must have {self.values} counts of at most n = {summary.n}")

@@ -1,8 +1,9 @@
-"""Mechanisms whose report marks a set of residues modulo the modulus of its cohort, and whose summary counts both."""
+"""Reports that are a cohort and a set of residues modulo its modulus; a summary counts both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, combinations
 
@@ -10,17 +11,21 @@ import numpy as np
 
 from deniable.core.arrays import Counts, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
-from deniable.core.summary import Summary
-from deniable.mechanisms.base.client import one_row
-from deniable.mechanisms.base.definition import Payload
-from deniable.mechanisms.base.server import Server
-from deniable.mechanisms.layouts.bitmaps import cohort_rows
+from deniable.core.summary import Summary, exact_total
+from deniable.mechanisms.layouts.bitmaps import bitmap
+from deniable.mechanisms.layouts.filters import cohort_rows
+from deniable.mechanisms.layouts.layout import Layout, Payload, one_row
 from deniable.mechanisms.layouts.subset_code import code_bits, decode_subset, subset_number, subsets
-from deniable.mechanisms.subsets.moduli import report_bits
-from deniable.mechanisms.subsets.subset_selection import bitmap
 
 
-class ResidueReports(Server):
+def report_bits(moduli: tuple[int, ...], sizes: tuple[int, ...]) -> int:
+    """Bits per report: ceil(log2 l) + the largest ceil(log2 C(m_j, w_j))."""
+    largest = max((subsets(m, w) - 1).bit_length() for m, w in zip(moduli, sizes, strict=True))
+    return (len(moduli) - 1).bit_length() + largest
+
+
+@dataclass(frozen=True)
+class ResidueLayout(Layout):
     """A report is a row of 64-bit words: its cohort j, then a bitmap of w_j of the residues below m_j.
 
     The bitmap has room for the largest modulus; bits beyond the cohort's own are zero. A summary counts the
@@ -36,7 +41,7 @@ class ResidueReports(Server):
         return len(self.moduli)
 
     @property
-    def _pairs(self) -> list[tuple[int, int]]:
+    def pairs(self) -> list[tuple[int, int]]:
         return list(zip(self.moduli, self.sizes, strict=True))
 
     @cached_property
@@ -53,12 +58,12 @@ class ResidueReports(Server):
     def cells(self) -> int:
         return sum(self.moduli) + self.cohorts  # residues by modulus, then reports by cohort
 
-    def empty_payloads(self, n: int) -> Payloads:
+    def empty(self, n: int) -> Payloads:
         return np.empty((n, 1 + self.slices), np.uint64)
 
-    def check_payloads(self, data: Payloads) -> Payloads:
+    def check(self, data: Payloads) -> Payloads:
         if data.size == 0 and len(data) == 0:
-            return self.empty_payloads(0)
+            return self.empty(0)
         rows = cohort_rows(data, self.cohorts, self.slices)
         sent, marked = self._marks[rows[:, 0].astype(np.int64)], rows[:, 1:]
         wrong = (marked & ~sent).any(axis=1)
@@ -67,7 +72,7 @@ class ResidueReports(Server):
         )
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
-            m, w = self._pairs[int(rows[at, 0])]
+            m, w = self.pairs[int(rows[at, 0])]
             raise MalformedReport(f"report at position {at} must mark {w} of {m} residues")
         return rows
 
@@ -76,7 +81,7 @@ class ResidueReports(Server):
         """For each cohort, the words with all its residues marked."""
         return np.array([bitmap(range(m), self.slices) for m in self.moduli], np.uint64)
 
-    def accumulate(self, data: Payloads, counts: Counts) -> None:
+    def count(self, data: Payloads, counts: Counts) -> None:
         from deniable.kernels.unary import count_bits
 
         residues = sum(self.moduli)
@@ -87,35 +92,35 @@ class ResidueReports(Server):
             if len(rows):
                 count_bits(rows, counts[first : first + m])
 
-    def all_payloads(self) -> Iterable[tuple[int, ...]]:
-        for j, (m, w) in enumerate(self._pairs):
+    def all(self) -> Iterable[tuple[int, ...]]:
+        for j, (m, w) in enumerate(self.pairs):
             for chosen in combinations(range(m), w):
                 yield (j, *bitmap(chosen, self.slices))
 
     @cached_property
-    def report_bits(self) -> int:
+    def bits(self) -> int:
         return report_bits(self.moduli, self.sizes)
 
     @cached_property
     def _code_bits(self) -> tuple[int, ...]:
-        return tuple(code_bits(subsets(m, w)) for m, w in self._pairs)
+        return tuple(code_bits(subsets(m, w)) for m, w in self.pairs)
 
     @property
-    def _payload_bytes(self) -> int:
+    def _bytes(self) -> int:
         return ((self.cohorts - 1).bit_length() + max(self._code_bits) + 7) // 8
 
-    def _pack(self, payload: Payload) -> bytes:
-        ((j, *row),) = self.check_payloads(one_row(payload)).tolist()
+    def pack(self, payload: Payload) -> bytes:
+        ((j, *row),) = self.check(one_row(payload)).tolist()
         number = subset_number(row, self.moduli[j], self.sizes[j], self._code_bits[j])
-        return (int(j) << max(self._code_bits) | number).to_bytes(self._payload_bytes, "big")
+        return (int(j) << max(self._code_bits) | number).to_bytes(self._bytes, "big")
 
-    def _unpack(self, data: bytes) -> Payload:
-        if len(data) != self._payload_bytes:
-            raise MalformedReport(f"report must have {self._payload_bytes} bytes, got {len(data)}")
+    def unpack(self, data: bytes) -> Payload:
+        if len(data) != self._bytes:
+            raise MalformedReport(f"report must have {self._bytes} bytes, got {len(data)}")
         j, number = divmod(int.from_bytes(data, "big"), 1 << max(self._code_bits))
         if j >= self.cohorts:
             raise MalformedReport(f"report must name a cohort below {self.cohorts}, got {j}")
-        bits, (m, w) = self._code_bits[j], self._pairs[j]
+        bits, (m, w) = self._code_bits[j], self.pairs[j]
         unused = -bits % 8
         size = (bits + 7) // 8
         row = None
@@ -125,8 +130,7 @@ class ResidueReports(Server):
             raise MalformedReport(f"report is not the code of a set of {w} of {m} residues")
         return (j, *row, *[0] * (self.slices - len(row)))
 
-    def check_summary(self, summary: Summary) -> None:
-        super().check_summary(summary)
+    def check_counts(self, summary: Summary) -> None:
         ends = self.offsets[1:]
         if len(summary.counts) != self.cells or int(summary.counts[ends[-1] :].sum()) != summary.n:
             raise MalformedSummary(
@@ -134,8 +138,7 @@ class ResidueReports(Server):
             )
         *parts, reports = np.split(summary.counts, ends)
         for counts, n, w in zip(parts, reports.tolist(), self.sizes, strict=True):
-            halves = np.divmod(counts, 2**31)  # summed apart: the whole sum may exceed 64 bits
-            if int(halves[0].sum()) * 2**31 + int(halves[1].sum()) != n * w or int(counts.max()) > n:
+            if exact_total(counts) != n * w or int(counts.max()) > n:
                 raise MalformedSummary(
                     f"a cohort of {n} reports must have counts of at most {n} that add up to {n * w}"
                 )

@@ -1,9 +1,9 @@
-"""Mechanisms whose report is one symbol of a finite alphabet, and whose summary counts the symbols."""
+"""Reports that are one symbol of a finite alphabet; a summary counts the symbols."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,28 +11,37 @@ from deniable.core.arrays import Counts, Payloads
 from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
-from deniable.mechanisms.base.definition import Payload
-from deniable.mechanisms.base.server import Server
+from deniable.mechanisms.layouts.layout import Layout, Payload
 
 MAX_SYMBOLS = MAX_SIZE  # a report fits the 32 bits that an index does
 
 
-class SymbolReports(Server):
-    """A report is a whole number below `symbols`: ceil(log2 symbols) bits, one count a report."""
+@dataclass(frozen=True)
+class SymbolLayout(Layout):
+    """A report is a whole number below `symbols`: ceil(log2 symbols) bits, one count per symbol.
 
-    @property
-    @abstractmethod
-    def symbols(self) -> int:
-        """How many different reports there are."""
+    With several cohorts, as many symbols belong to each, in order; errors then name the cohort.
+    """
+
+    symbols: int
+    cohorts: int = 1
 
     @property
     def cells(self) -> int:
         return self.symbols
 
-    def empty_payloads(self, n: int) -> Payloads:
+    @property
+    def bits(self) -> int:
+        return (self.symbols - 1).bit_length()
+
+    @property
+    def _bytes(self) -> int:
+        return (self.bits + 7) // 8
+
+    def empty(self, n: int) -> Payloads:
         return np.empty(n, np.uint32)
 
-    def check_payloads(self, data: Payloads) -> Payloads:
+    def check(self, data: Payloads) -> Payloads:
         if data.ndim != 1 or data.dtype.kind not in "iu":
             if data.size:
                 raise MalformedReport(f"reports must be one whole number each, got {data.ndim}-d {data.dtype}")
@@ -42,25 +51,21 @@ class SymbolReports(Server):
             raise MalformedReport(f"report at position {at} must {self._rule(int(data[at]))}")
         return data.astype(np.uint32, copy=False)
 
-    def accumulate(self, data: Payloads, counts: Counts) -> None:
+    def count(self, data: Payloads, counts: Counts) -> None:
         from deniable.kernels.response import count_into
 
         count_into(data, counts)
 
-    def all_payloads(self) -> Iterable[Payload]:
+    def all(self) -> Iterable[Payload]:
         return range(self.symbols)
 
-    @property
-    def report_bits(self) -> int:
-        return (self.symbols - 1).bit_length()
+    def pack(self, payload: Payload) -> bytes:
+        (checked,) = self.check(np.array([payload])).tolist()
+        return int(checked).to_bytes(self._bytes, "big")
 
-    def _pack(self, payload: Payload) -> bytes:
-        (checked,) = self.check_payloads(np.array([payload])).tolist()
-        return int(checked).to_bytes(self._payload_bytes, "big")
-
-    def _unpack(self, data: bytes) -> Payload:
-        if len(data) != self._payload_bytes:
-            raise MalformedReport(f"report must have {self._payload_bytes} bytes, got {len(data)}")
+    def unpack(self, data: bytes) -> Payload:
+        if len(data) != self._bytes:
+            raise MalformedReport(f"report must have {self._bytes} bytes, got {len(data)}")
         payload = int.from_bytes(data, "big")
         if payload >= self.symbols:
             raise MalformedReport(f"report must {self._rule(payload)}")
@@ -68,13 +73,13 @@ class SymbolReports(Server):
 
     def _rule(self, number: int) -> str:
         """What a number that is no report should have been."""
-        return f"lie from 0 to {self.symbols - 1}, got {number}"
+        rule = f"lie from 0 to {self.symbols - 1}"
+        if self.cohorts == 1:
+            return f"{rule}, got {number}"
+        each = self.symbols // self.cohorts
+        named = f" (cohort {number // each})" if number >= 0 else ""
+        return f"{rule}, in a cohort from 0 to {self.cohorts - 1} of {each} buckets each, got {number}{named}"
 
-    @property
-    def _payload_bytes(self) -> int:
-        return (self.report_bits + 7) // 8
-
-    def check_summary(self, summary: Summary) -> None:
-        super().check_summary(summary)
+    def check_counts(self, summary: Summary) -> None:
         if len(summary.counts) != self.symbols or summary.total() != summary.n:
             raise MalformedSummary(f"summary must have {self.symbols} counts that add up to n = {summary.n}")

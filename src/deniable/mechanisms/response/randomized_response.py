@@ -5,30 +5,31 @@ Reference: Warner 1965 for k = 2; Kairouz, Bonawitz, Ramage 2016, section 4.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Indices, Payloads, Words
-from deniable.core.errors import InvalidArgument
-from deniable.core.summary import Summary
-from deniable.estimation.channel import PureChannel, ReplacementOperator
-from deniable.mechanisms.base.definition import Answer, Payload
-from deniable.mechanisms.base.mechanism import PureMechanism
-from deniable.mechanisms.layouts.symbols import SymbolReports
+from deniable.estimation.channel import PureChannel
+from deniable.estimation.evidence import Evidence, Method, Solution
+from deniable.estimation.operators.two_level import Identity, TwoLevelOperator, two_level_operator
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.base.two_level import TwoLevel, replacement_threshold
+from deniable.mechanisms.layouts.layout import Payload
+from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.choices import Choices, rejection_bound
-from deniable.randomness.keystream import MODULUS
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(SymbolReports, PureMechanism):
+class RandomizedResponse(Mechanism):
     """k-ary randomised response, "grr".
 
     Guarantee: largest ratio 1 + kT/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
-    Cost: two random words a report, ceil(log2 k) bits, one count a report.
+    Cost: two random words and ceil(log2 k) bits per report, one count per value.
 
     >>> RandomizedResponse(100, epsilon=1.0).report_bits
     7
@@ -39,25 +40,28 @@ class RandomizedResponse(SymbolReports, PureMechanism):
     default_method: ClassVar[str] = "mle"
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        # T = floor(M (E - 1) / (E - 1 + k)): report the value if U < T, else a uniform one
-        truth = int(modulus * (bound - 1) / (bound - 1 + self.k))
-        if truth == 0:
-            raise InvalidArgument("epsilon", f"be larger for k={self.k}: no 64-bit coin is that weak", self.epsilon)
+        truth = replacement_threshold(bound, modulus, self.k)
+        self.require_coin(truth > 0)
         return {"truth": truth, "rejection": rejection_bound(self.k, modulus)}
 
-    def _channel(self) -> PureChannel:
-        # q = (M - T) / (M k),  p = q + T / M
-        truth = self.thresholds["truth"]
-        q = Fraction(MODULUS - truth, MODULUS * self.k)
-        return PureChannel(q + Fraction(truth, MODULUS), q)
+    @cached_property
+    def two_level(self) -> TwoLevel:
+        return TwoLevel.by_replacement(self.thresholds["truth"], self.k)
+
+    def supports(self, payload: Payload, index: int) -> bool:
+        return payload == index
+
+    @cached_property
+    def channel(self) -> PureChannel:
+        return PureChannel(self.two_level.high, self.two_level.low)
+
+    @cached_property
+    def layout(self) -> SymbolLayout:
+        return SymbolLayout(self.k)
 
     @property
     def stride(self) -> int:
         return 2  # the coin, and the replacement, drawn whether needed or not
-
-    @property
-    def symbols(self) -> int:
-        return self.k
 
     def randomize_one(self, index: int, choices: Choices) -> int:
         truthful = choices.coin(self.thresholds["truth"])
@@ -74,12 +78,6 @@ class RandomizedResponse(SymbolReports, PureMechanism):
             rejected(words, k, rejection, again)
         return again
 
-    def _probability(self, payload: Payload, index: int) -> Fraction:
-        return self.channel.p if payload == index else self.channel.q
-
-    def ratio(self) -> Fraction:
-        return self.channel.p / self.channel.q
-
     def reconstruction_rate(self) -> Fraction:
         return self.channel.p  # the best guess is the report itself
 
@@ -90,20 +88,19 @@ class RandomizedResponse(SymbolReports, PureMechanism):
         truthful = generator.binomial(true_counts, float(self.channel.gain))
         return truthful + scatter(int((true_counts - truthful).sum()), self.k, generator)
 
-    def operator(self) -> ReplacementOperator:
-        return ReplacementOperator.of(self.channel)
+    def operator(self) -> TwoLevelOperator:
+        return two_level_operator(Identity(), self.two_level.high, self.two_level.low)
 
-    def _methods(self) -> Mapping[str, Callable[[Summary], Answer]]:
+    def _methods(self) -> Mapping[str, Method]:
         return {"mle": self._mle, "mixture-reduction": self._reduced}  # both in closed form
 
-    def _mle(self, summary: Summary) -> Answer:
+    def _mle(self, evidence: Evidence) -> Solution:
         from deniable.estimation.methods.likelihood import most_likely
 
-        return Answer(most_likely(summary.counts, self.channel))
+        return Solution(most_likely(evidence.counts, self.channel))
 
-    def _reduced(self, summary: Summary) -> Answer:
+    def _reduced(self, evidence: Evidence) -> Solution:
         from deniable.estimation.methods.mixture_reduction import details, reduced_replacement
 
-        v0, _, _ = self.noise("users")
-        found = reduced_replacement(summary.counts, self.channel, self.unbiased(summary), v0)
-        return Answer(found.frequencies, details(found))
+        found = reduced_replacement(evidence.counts, self.channel, evidence.unbiased, evidence.noise[0])
+        return Solution(found.frequencies, details(found))

@@ -21,8 +21,9 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 from deniable.estimation.operators.residue_noise import SubsetChannel
 from deniable.estimation.operators.residues import ResidueSystem, identifies
-from deniable.mechanisms.designs.cyclotomy import is_prime
+from deniable.mechanisms.layouts.residues import report_bits
 from deniable.mechanisms.layouts.subset_code import subsets
+from deniable.mechanisms.numbers import is_prime
 from deniable.mechanisms.subsets.subset_selection import best_size
 
 MOST_ERROR = 1.25  # times that of subset selection, where nothing else is asked
@@ -32,12 +33,6 @@ _NUMBERS = (2, 3, 4, 6, 8, 12, 16, 24)
 _SPREADS = (0.5, 0.6, 0.7, 0.8)  # smallest over largest modulus
 _SHARES = (Fraction(11, 20), Fraction(3, 4), Fraction(1), Fraction(2))
 _SLACK = 4  # bits, for reports of a few bits
-
-
-def report_bits(moduli: tuple[int, ...], sizes: tuple[int, ...]) -> int:
-    """ceil(log2 l) + the largest ceil(log2 C(m_j, w_j))."""
-    largest = max((subsets(m, w) - 1).bit_length() for m, w in zip(moduli, sizes, strict=True))
-    return (len(moduli) - 1).bit_length() + largest
 
 
 def best_sizes(moduli: tuple[int, ...], bound: Fraction) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 Noise is discrete: an entry is moved by a two-sided geometric number of steps, each with probability ratio
 e^(-epsilon/2), because two one-hot vectors are two steps apart. Steps beyond `reach` are put on the last one, so that
-a report has 2 reach + 2 levels a value, all of which every value can cause. Cut off so, it is exact with 64-bit
+a report has 2 reach + 2 levels per value, all of which every value can cause. Cut off so, it is exact with 64-bit
 integers, and its error is smaller, not larger: with reach 0 it is symmetric unary encoding, at half the variance.
 
 Reference: Wang, Blocki, Li, Jha 2017, section 4.3 (SHE); Ghosh, Roughgarden, Sundararajan 2009 (geometric noise).
@@ -10,7 +10,8 @@ Reference: Wang, Blocki, Li, Jha 2017, section 4.3 (SHE); Ghosh, Roughgarden, Su
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -20,15 +21,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
-from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
-from deniable.core.validate import choice, whole
-from deniable.estimation.channel import TARGETS
+from deniable.core.validate import whole
+from deniable.estimation.channel import for_target
 from deniable.estimation.operators.marks import LevelOperator
-from deniable.mechanisms.base.definition import Payload, checked_epsilon
+from deniable.mechanisms.base.definition import CHOSEN
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.levels import MAX_LEVELS, LevelReports
+from deniable.mechanisms.layouts.layout import Payload
+from deniable.mechanisms.layouts.levels import MAX_LEVELS, LevelLayout
 from deniable.randomness.bounds import power_below
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS
@@ -77,13 +78,13 @@ def level_weights(bound: Fraction, modulus: int, reach: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class SummationHistogramEncoding(LevelReports, Mechanism):
+class SummationHistogramEncoding(Mechanism):
     """Summation with histogram encoding, "she".
 
     Without further arguments the reach is so large that cutting the noise off changes the variance by less than a
     part in 10^5, or 127 if that does not suffice. A spec names it.
     Guarantee: largest ratio max (w(1 - j) / w(j))^2 <= e^epsilon over all levels j, w the integer weights.
-    Cost: k random words and k ceil(log2(2 reach + 2)) bits a report, k sums a summary.
+    Cost: k random words and k ceil(log2(2 reach + 2)) bits per report, k sums per summary.
 
     >>> SummationHistogramEncoding(100, epsilon=1.0).report_bits
     600
@@ -93,43 +94,47 @@ class SummationHistogramEncoding(LevelReports, Mechanism):
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "projected"
 
-    reach: int = None  # type: ignore[assignment]  # by epsilon unless given
-    weights: tuple[int, ...] = field(init=False, repr=False, compare=False)  # of the levels of other values, of 2^64
-    limits: Words = field(init=False, repr=False, compare=False)
+    reach: int = CHOSEN
 
-    def __post_init__(self) -> None:
-        k, epsilon = Domain.of(self.domain).k, checked_epsilon(self.epsilon)
-        if k > MAX_VALUES:
-            rule = f"be at most {MAX_VALUES} for she, whose reports have k levels (those of sue have k bits)"
-            raise InvalidArgument("k", rule, k)
-        reach = default_reach(epsilon) if self.reach is None else whole(0, MAX_REACH, reach=self.reach)
-        object.__setattr__(self, "reach", reach)
-        super().__post_init__()
+    def _settled(self) -> Mapping[str, Any]:
+        if self.k > MAX_VALUES:
+            hint = "Its reports have k levels; those of sue have k bits."
+            raise InvalidArgument("k", f"be at most {MAX_VALUES} for she", self.k, hint)
+        reach = default_reach(self.epsilon) if self.reach is None else whole(0, MAX_REACH, reach=self.reach)
+        return {"reach": reach}
 
     def _parameters(self) -> dict[str, Any]:
         return {"reach": self.reach}
 
     @property
     def levels(self) -> int:
+        """Number of levels an entry may have."""
         return 2 * self.reach + 2
+
+    @cached_property
+    def layout(self) -> LevelLayout:
+        return LevelLayout(self.k, self.levels)
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         weights = level_weights(bound, modulus, self.reach)
-        if weights == weights[::-1]:
-            raise InvalidArgument("epsilon", "be larger: no 64-bit coin is that weak", self.epsilon)
+        self.require_coin(weights != weights[::-1])
         return {f"level_{c}": t for c, t in enumerate(accumulate(weights[:-1]), start=1)}
 
-    def _derive(self) -> None:
-        starts = self._starts
-        object.__setattr__(self, "weights", tuple(b - a for a, b in pairwise([0, *starts, MODULUS])))
-        # the last word below each level, padded to 2^bits - 1 of them by words that none exceeds
-        limits = np.full(2**self.level_bits - 1, MODULUS - 1, np.uint64)
-        limits[: len(starts)] = np.array(starts, np.uint64) - np.uint64(1)
-        object.__setattr__(self, "limits", limits)
+    @cached_property
+    def weights(self) -> tuple[int, ...]:
+        """How many of 2^64 words give each level of a value that is not the sender's."""
+        return tuple(b - a for a, b in pairwise([0, *self._starts, MODULUS]))
+
+    @cached_property
+    def limits(self) -> Words:
+        """The last word below each level, padded to 2^bits - 1 of them by words that none exceeds."""
+        limits = np.full(2**self.layout.level_bits - 1, MODULUS - 1, np.uint64)
+        limits[: len(self._starts)] = np.array(self._starts, np.uint64) - np.uint64(1)
+        return limits
 
     @property
     def stride(self) -> int:
-        return self.k  # one word a value
+        return self.k  # one word per value
 
     def randomize_one(self, index: int, choices: Choices) -> tuple[int, ...]:
         levels = [choices.level(self._starts) for _ in range(self.k)]
@@ -200,8 +205,7 @@ class SummationHistogramEncoding(LevelReports, Mechanism):
 
     def noise(self, target: str) -> tuple[float, float, float]:
         """n Var = level_variance / gain^2 for these users, whatever f; f(1-f) more for the population."""
-        base = float(self.level_variance / self.gain**2)
-        return (base, 0.0, 0.0) if choice(TARGETS, target=target) == "users" else (base, 1.0, -1.0)
+        return for_target(float(self.level_variance / self.gain**2), 0.0, target)
 
     def reports_operator(self, data: Payloads) -> LevelOperator:
         return LevelOperator(data, np.array([float(odds) for odds in self._odds]))

@@ -10,13 +10,14 @@ Reference: Wang, Blocki, Li, Jha 2017, section 4.3 (THE).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, expm1, floor, sqrt
 from typing import Any, ClassVar
 
 from deniable.core.validate import between
-from deniable.mechanisms.base.definition import checked_epsilon
+from deniable.mechanisms.base.definition import CHOSEN
 from deniable.mechanisms.unary.unary_encoding import UnaryEncoding
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.keystream import MODULUS
@@ -44,9 +45,9 @@ def _variance(theta: float, epsilon: float) -> float:
 class ThresholdingHistogramEncoding(UnaryEncoding):
     """Thresholding with histogram encoding, "the".
 
-    Without further arguments theta is the one of the least error. A spec names it.
+    Unless given, theta is the one of the least error.
     Guarantee: largest ratio p(1 - q) / ((1 - p) q), below e^epsilon: the rest is not spent.
-    Cost: 32 ceil(k / 64) + 1 random words and k bits a report, k counts a summary.
+    Cost: 32 ceil(k / 64) + 1 random words and k bits per report, k counts per summary.
 
     >>> ThresholdingHistogramEncoding(100, epsilon=1.0).theta
     0.618553
@@ -54,13 +55,10 @@ class ThresholdingHistogramEncoding(UnaryEncoding):
 
     name: ClassVar[str] = "the"
 
-    theta: float = None  # type: ignore[assignment]  # the best one unless given
+    theta: float = CHOSEN
 
-    def __post_init__(self) -> None:
-        epsilon = checked_epsilon(self.epsilon)
-        theta = best_theta(epsilon) if self.theta is None else between(0.5, 1, theta=self.theta)
-        object.__setattr__(self, "theta", theta)
-        super().__post_init__()
+    def _settled(self) -> Mapping[str, Any]:
+        return {"theta": best_theta(self.epsilon) if self.theta is None else between(0.5, 1, theta=self.theta)}
 
     def _parameters(self) -> dict[str, Any]:
         return {"theta": self.theta}

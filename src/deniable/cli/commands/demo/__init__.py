@@ -1,4 +1,4 @@
-"""The demo: a telemetry question from beginning to end, on simulated users whose truth is known."""
+"""`deniable demo`: a telemetry question from beginning to end, on simulated users whose values are known."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, max=2**32, help="The same seed gives the same numbers.")] = 7,
     epsilon: Annotated[
         list[float] | None,
-        typer.Option(help=f"Ask at this epsilon; may be given several times. By default: {EPSILONS}."),
+        typer.Option(help=f"An epsilon to ask at; may be given more than once. By default {EPSILONS}."),
     ] = None,
     pictures: Annotated[bool, typer.Option(help="Draw the picture and the page.")] = True,
 ) -> None:
     """Ask a million simulated users, and compare with the truth.
 
     One question, 50 possible answers, several epsilons, five methods: tables,
-    pictures, and files to go on with.
+    pictures, and files to continue with.
 
-    Each user's value is really randomised, one report per user, as a device
-    would do it; only the coins come from a seed, so that the numbers repeat.
+    The value of each user is randomised into one report, as on a device; only the
+    coins come from a seed, so that the numbers can be repeated.
 
     \b
     Examples:
@@ -44,7 +44,7 @@ def demo(
     if pictures:
         check_installed()
     mechanisms = mechanisms_for(epsilon or EPSILONS)
-    out.mkdir(parents=True, exist_ok=True)  # before the work, in case it cannot be
+    out.mkdir(parents=True, exist_ok=True)  # before the work, in case it fails
     screen = console()
     screen.print(f"[bold]{QUESTION}[/]")
     screen.print(
@@ -63,5 +63,5 @@ def demo(
     for path in written:
         typer.echo(f"wrote {path}")
     name = out / shown.name
-    typer.echo(f"\nGo on with: deniable estimate {name}.summary --spec {name}.spec.json --top 5")
-    typer.echo(f"All of it took {time.perf_counter() - start:.1f} s.")
+    typer.echo(f"\nContinue with: deniable estimate {name}.summary --spec {name}.spec.json --top 5")
+    typer.echo(f"The demo took {time.perf_counter() - start:.1f} s.")

@@ -1,4 +1,4 @@
-"""How the demo shows its results: tables on the terminal, pictures, and files to go on with."""
+"""How the demo shows its results: tables on the terminal, pictures, and files to continue with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deniable.cli.commands.demo.results import Collection, World
 from deniable.cli.commands.demo.story import LABELS, QUESTION
 from deniable.cli.io.files import replacing, writing
 from deniable.cli.terminal import table
-from deniable.core.estimate import LEVEL
+from deniable.core.defaults import LEVEL
 from deniable.plots.estimates import Panel, comparison_page, draw_comparison
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _TOP, _RARE = 12, 3
 
 
 def privacy_table(collections: Sequence[Collection]) -> Table:
-    """What each epsilon means for one person, from the integers that run."""
+    """What each epsilon means for one person, computed from the integers of the mechanism."""
     made = table(
         "Privacy and cost", "epsilon", "largest ratio", "slack", "report", "best guess right", "blind", "made in"
     )

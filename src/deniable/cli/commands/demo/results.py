@@ -1,4 +1,4 @@
-"""What the demo measures: real reports of simulated users, the main estimators, and how far each is from the truth."""
+"""What the demo measures: real reports of simulated users, the main estimators, and the error of each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """One collection at one epsilon: the mechanism, what the server kept, and all answers by method."""
+    """One collection at one epsilon: the mechanism, the summary that the server kept, and the answers by method."""
 
     mechanism: Mechanism
     summary: Summary
@@ -58,12 +58,12 @@ class Collection:
 
     @property
     def epsilon(self) -> float:
-        """The collection's privacy parameter."""
+        """The privacy parameter of the collection."""
         return self.mechanism.epsilon
 
     @property
     def name(self) -> str:
-        """What the collection's files are called."""
+        """The name of the files of the collection."""
         return f"epsilon-{self.epsilon!r}".removesuffix(".0")
 
 
@@ -76,7 +76,7 @@ class World:
 
     @staticmethod
     def made(count: int, seed: int) -> World:
-        """The world of a seed."""
+        """Make the world that belongs to a seed."""
         places = users(count, generator(seed))
         truth = np.bincount(places, minlength=len(LABELS)) / count
         return World(pa.array(LABELS).take(pa.array(places)), truth)
@@ -87,12 +87,12 @@ class World:
 
 
 def mechanisms_for(epsilons: Iterable[float]) -> list[Mechanism]:
-    """How to ask the question at each epsilon."""
+    """One mechanism per epsilon."""
     return [mechanism("grr", labels=LABELS, epsilon=epsilon) for epsilon in sorted(set(epsilons))]
 
 
 def collect(world: World, mechanisms: Sequence[Mechanism], seed: int) -> Iterator[Collection]:
-    """Ask everybody once by each mechanism. Each has its own seed: shared coins would repeat the same errors."""
+    """Ask everybody once with each mechanism. Seeds differ, because shared coins would repeat the same errors."""
     _warm_up(mechanisms[0])
     for place, asked in enumerate(mechanisms):
         reports, seconds = _timed(lambda: asked.privatize(world.values, seed=seed + place))  # noqa: B023
@@ -105,7 +105,7 @@ def collect(world: World, mechanisms: Sequence[Mechanism], seed: int) -> Iterato
 
 
 def _warm_up(asked: Mechanism) -> None:
-    """Compile what is compiled on first use, so that the times show the work."""
+    """Run everything once, so that the times do not include compilation."""
     summary = asked.summarize(asked.privatize(pa.array(LABELS * 2), seed=0))
     for method in METHODS:
         asked.estimate(summary, method).interval()

@@ -55,7 +55,7 @@ _SEEN = (
     "spell-checker missing",
     "canvas not resized",
 )
-# left in the program, though nobody meets them any more
+# still in the program, though nobody sees them any more
 _NEVER = (
     "CD burner busy",
     "fax modem busy",

@@ -31,7 +31,7 @@ class _Fault(dn.OptimizedUnaryEncoding):
 
     def write(self, out: Any, reports: list[int]) -> None:
         for i, report in enumerate(reports):
-            out[i] = self.words(report)
+            out[i] = self.layout.words(report)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,9 @@ class ValueBitLikeTheOthers(_Fault):
 
     def randomize(self, indices: Any, words: Any, out: Any) -> Any:
         rows = words.reshape(len(indices), self.stride)
-        tossed = [naive_bits.coins(row, self.thresholds["other"], self.slices, COIN_BITS) for row in rows.tolist()]
+        tossed = [
+            naive_bits.coins(row, self.thresholds["other"], self.layout.slices, COIN_BITS) for row in rows.tolist()
+        ]
         self.write(out, [sum(1 << v for v in range(self.k) if coins[v]) for coins in tossed])
         return np.empty(0, np.int64)
 
@@ -93,10 +95,10 @@ class WordsDependOnCoin(_Fault):
     """Tosses the value's coin only if its bit is not set already."""
 
     def randomize_one(self, index: int, choices: Any) -> tuple[int, ...]:
-        others = choices.coins(self.thresholds["other"], self.slices, COIN_BITS)
+        others = choices.coins(self.thresholds["other"], self.layout.slices, COIN_BITS)
         if others >> index & 1 == 0:
             others |= choices.coin(self.thresholds["own"]) << index
-        return self.words(others & (2**self.k - 1))
+        return self.layout.words(others & (2**self.k - 1))
 
 
 @dataclass(frozen=True)
@@ -128,14 +130,13 @@ def ideal(m: dn.OptimizedUnaryEncoding) -> PureChannel:
     return PureChannel(Fraction(1, 2), 1 / (exponential_below(m.epsilon) + 1))
 
 
-@dataclass(frozen=True)
-class LostCarry(_Fault):
-    """Counts up to 63 and starts again."""
+def _count_up_to_63(self: Any, data: Any, counts: Any) -> None:
+    more = np.zeros_like(counts)
+    type(self).__base__.count(self, data, more)
+    counts += more % 64
 
-    def accumulate(self, data: Any, counts: Any) -> None:
-        more = np.zeros_like(counts)
-        super().accumulate(data, more)
-        counts += more % 64
+
+LostCarry = faults.with_layout(_Fault, "LostCarry", count=_count_up_to_63)
 
 
 @dataclass(frozen=True)
@@ -156,12 +157,11 @@ class EmptyReportsTellNothing(_Fault):
         return p * (1 - (1 - q) ** self.k) / (q * self.k)
 
 
-@dataclass(frozen=True)
-class DecodesStrayBits(_Fault):
-    """Cuts off bits that no client sends."""
+def _cut_off_stray_bits(self: Any, data: bytes) -> tuple[int, ...]:
+    return self.words(int.from_bytes(data, "little") & (2**self.values - 1))
 
-    def _unpack(self, data: bytes) -> tuple[int, ...]:
-        return self.words(int.from_bytes(data, "little") & (2**self.k - 1))
+
+DecodesStrayBits = faults.with_layout(_Fault, "DecodesStrayBits", unpack=_cut_off_stray_bits)
 
 
 StrayBits = faults.stray_bits(_Fault, "k")

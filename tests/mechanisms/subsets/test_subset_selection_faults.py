@@ -65,8 +65,8 @@ class WordsDependOnCoin(dn.SubsetSelection):
     def randomize_one(self, index: int, choices: Any) -> Any:
         if choices.coin(self.thresholds["truth"]):
             others = choices.subset(self.k - 1, self.w - 1)
-            return self.words(sum(1 << (v + (v >= index)) for v in others) | 1 << index)
-        return self.words(sum(1 << (v + (v >= index)) for v in choices.subset(self.k - 1, self.w)))
+            return self.layout.words(sum(1 << (v + (v >= index)) for v in others) | 1 << index)
+        return self.layout.words(sum(1 << (v + (v >= index)) for v in choices.subset(self.k - 1, self.w)))
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,9 @@ class WrongThreshold(dn.SubsetSelection):
 class OthersAsIfAlwaysTold(dn.SubsetSelection):
     """q = (w - 1)/(k - 1), as if every set held its sender's value."""
 
-    def _channel(self) -> PureChannel:
-        p = super()._channel().p
+    @property
+    def channel(self) -> PureChannel:
+        p = dn.SubsetSelection.channel.func(self).p  # type: ignore[attr-defined]
         return PureChannel(p, Fraction(self.w - 1, self.k - 1) + Fraction(1, 2**40))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
-from deniable.mechanisms.base.definition import Answer
+from deniable.estimation.evidence import Solution
 from deniable.mechanisms.unary.histogram_summation import level_weights
 from tests.contract import checks as contract
 from tests.contract import faults
@@ -147,7 +147,7 @@ class SumTakenAsUnbiased(_Fault):
     """The paper's estimator: the mean of the noisy vectors, as if noise were not cut off."""
 
     def _methods(self) -> Any:
-        return {"unbiased": lambda s: Answer((s.counts - s.n * self.reach) / s.n)}
+        return {"unbiased": lambda e: Solution((e.counts - e.n * self.reach) / e.n)}
 
 
 @dataclass(frozen=True)
@@ -159,12 +159,11 @@ class PapersVariance(_Fault):
         return (base, 0.0, 0.0) if target == "users" else (base, 1.0, -1.0)
 
 
-@dataclass(frozen=True)
-class SumsInBytes(_Fault):
-    """Adds levels up in the bytes they came in."""
+def _add_in_bytes(_self: Any, data: Any, counts: Any) -> None:
+    counts += data.sum(axis=0, dtype=np.uint8)
 
-    def accumulate(self, data: Any, counts: Any) -> None:
-        counts += data.sum(axis=0, dtype=np.uint8)
+
+SumsInBytes = faults.with_layout(_Fault, "SumsInBytes", count=_add_in_bytes)
 
 
 @dataclass(frozen=True)
@@ -185,14 +184,13 @@ class GuessesByOneValue(_Fault):
         return Fraction(max(self.weights), 2**64)
 
 
-@dataclass(frozen=True)
-class DecodesStrayLevels(_Fault):
-    """Cuts off levels that no client sends."""
+def _cut_off_stray_levels(self: Any, data: bytes) -> tuple[int, ...]:
+    number = int.from_bytes(data, "little")
+    levels = [number >> v * self.level_bits & 2**self.level_bits - 1 for v in range(self.values)]
+    return tuple(min(level, self.levels - 1) for level in levels)
 
-    def _unpack(self, data: bytes) -> tuple[int, ...]:
-        number = int.from_bytes(data, "little")
-        levels = [number >> v * self.level_bits & 2**self.level_bits - 1 for v in range(self.k)]
-        return tuple(min(level, self.levels - 1) for level in levels)
+
+DecodesStrayLevels = faults.with_layout(_Fault, "DecodesStrayLevels", unpack=_cut_off_stray_levels)
 
 
 @dataclass(frozen=True)

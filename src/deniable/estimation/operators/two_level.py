@@ -1,0 +1,106 @@
+"""The operator of every two-level channel, whatever its sets: which reports support which values.
+
+Entries are `high` where the report supports the value and `low` elsewhere, so that all products follow from two sums
+over the incidence: of the reports that support a value, and of the values that a report supports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from deniable.core.arrays import Floats, Indices, Mask, Symbols
+
+
+class Incidence(Protocol):
+    """Which reports support which values, known by sums over them."""
+
+    def scatter(self, weights: Floats) -> Floats:
+        """For each report, the sum of the weights of the values it supports, in any shape."""
+        ...
+
+    def gather(self, scores: Floats) -> Floats:
+        """For each value, the sum of the scores of the reports that support it."""
+        ...
+
+
+@runtime_checkable
+class ListedIncidence(Incidence, Protocol):
+    """An incidence that can list single pairs: worth it where few values and few reports matter."""
+
+    def supported(self, values: Indices, reports: Indices) -> Mask:
+        """Whether reports support values, one row per value."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLevelOperator:
+    """The channel of an incidence: `high` for the reports that support a value, `low` for all others.
+
+    Both are probabilities of a whole report, cohort or public number included; `gain` is their difference.
+    """
+
+    incidence: Incidence
+    high: float
+    low: float
+    gain: float
+
+    def forward(self, weights: Floats) -> Floats:
+        shares = self.low * weights.sum() + self.gain * self.incidence.scatter(weights)
+        return np.asarray(shares.reshape(-1))
+
+    def adjoint(self, scores: Floats) -> Floats:
+        return np.asarray(self.low * scores.sum() + self.gain * self.incidence.gather(scores))
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        # high^2 - low^2 = gain (high + low)
+        sums = self.incidence.gather(scores)
+        return np.asarray(self.low**2 * scores.sum() + self.gain * (self.high + self.low) * sums)
+
+
+@dataclass(frozen=True, eq=False)
+class ListingTwoLevelOperator(TwoLevelOperator):
+    """A two-level operator that can list entries."""
+
+    incidence: ListedIncidence
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        return np.where(self.incidence.supported(values, reports), self.high, self.low)
+
+
+def two_level_operator(incidence: Incidence, high: Fraction, low: Fraction) -> TwoLevelOperator:
+    """The operator of an incidence and two exact probabilities; it lists entries if the incidence does."""
+    levels = float(high), float(low), float(high - low)
+    if isinstance(incidence, ListedIncidence):
+        return ListingTwoLevelOperator(incidence, *levels)
+    return TwoLevelOperator(incidence, *levels)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Each report supports the value of the same number, and no other."""
+
+    def scatter(self, weights: Floats) -> Floats:
+        return weights
+
+    def gather(self, scores: Floats) -> Floats:
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """The reports that support each value are listed, as many for each value. Cost: one addition per entry."""
+
+    supports: Symbols
+    reports: int
+
+    def scatter(self, weights: Floats) -> Floats:
+        each = np.repeat(weights, self.supports.shape[1])
+        return np.bincount(self.supports.ravel(), each, minlength=self.reports).astype(np.float64, copy=False)
+
+    def gather(self, scores: Floats) -> Floats:
+        sums: Floats = scores[self.supports].sum(axis=1)
+        return sums

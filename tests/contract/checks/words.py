@@ -1,0 +1,109 @@
+"""All words of few bits, through the kernel and through the plain path, give the channel exactly."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+
+import numpy as np
+
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.layouts.layout import Payload
+from deniable.randomness.bounds import exponential_below
+from deniable.randomness.choices import Choices
+from tests.contract import cases
+from tests.contract.checks.payloads import tally
+
+_MOST_BITS = 17  # of all draws of a report together, where every combination of them is tried
+
+
+def coarse(mechanism: Mechanism, bits: int) -> Mechanism:
+    """The same code on words that are multiples of 2^(64 - bits): as if words had that many bits."""
+    made = object.__new__(type(mechanism))
+    for field in fields(mechanism):  # and nothing that was derived later and kept
+        object.__setattr__(made, field.name, getattr(mechanism, field.name))
+    thresholds = mechanism._thresholds(exponential_below(mechanism.epsilon), 2**bits)
+    object.__setattr__(made, "thresholds", {name: t << (64 - bits) for name, t in thresholds.items()})
+    object.__setattr__(made, "word_bits", bits)
+    return made
+
+
+def coarse_bits(m: Mechanism) -> int:
+    """Few bits, but enough for every coin to differ from a fair one."""
+    return max(5, min(8, 22 // m.stride))
+
+
+def enumerable_bits(m: Mechanism, limit: int = 22) -> int:
+    """The most bits a word may have when all words of a report are tried."""
+    draws = cases.of(m.name).draws
+    return min(11, limit // m.stride) if draws is None else min(limit, _MOST_BITS) // draws(m)
+
+
+def every_word(m: Mechanism, bits: int) -> np.ndarray:
+    """All words of one report, for words of that many bits: one row per report."""
+    words = cases.of(m.name).words
+    if words is not None:
+        return words(m, bits)
+    grid = np.arange(2**bits, dtype=np.uint64) << np.uint64(64 - bits)
+    return np.stack(np.meshgrid(*[grid] * m.stride, indexing="ij"), axis=-1).reshape(-1, m.stride)
+
+
+def check_kernel_makes_the_channel(m: Mechanism, bits: int) -> None:
+    small = coarse(m, bits)
+    words = every_word(m, bits).reshape(-1)
+    n = len(words) // m.stride
+    rejections = set()
+    for index, value in enumerate(m.domain.all_labels()):
+        out = small.layout.empty(n)
+        again = small.randomize(np.full(n, index, np.int64), words, out)
+        rejections.add(len(again))
+        accepted = np.delete(out, again, axis=0)
+        matches_channel(small, value, tally(accepted), len(accepted))
+    assert len(rejections) == 1, "how often a draw is rejected must not depend on the value"
+
+
+class Counting:
+    """Words that can tell how many were read."""
+
+    def __init__(self, words: Iterable[int]) -> None:
+        self.words, self.read = words, 0
+
+    def __iter__(self) -> Iterator[int]:
+        for word in self.words:
+            self.read += 1
+            yield word
+
+
+def check_plain_path_makes_the_channel(m: Mechanism, bits: int) -> None:
+    small = coarse(m, bits)
+    rejections = set()
+    for index, value in enumerate(m.domain.all_labels()):
+        seen: Counter[Payload] = Counter()
+        rejected = 0
+        for words in every_word(m, bits).tolist():
+            own, overflow = Counting(words), Counting(itertools.repeat(2**64 - 1))  # which is never rejected
+            payload = small.randomize_one(index, Choices(own, iter(overflow)))
+            assert own.read == m.stride, "every report must read all its words, whatever its value and coins"
+            if overflow.read:
+                rejected += 1
+            else:
+                seen[payload] += 1
+        rejections.add(rejected)
+        matches_channel(small, value, seen, seen.total())
+    assert len(rejections) == 1, "how often a draw is rejected must not depend on the value"
+
+
+def matches_channel(m: Mechanism, value: object, seen: Counter[Payload], total: int) -> None:
+    """These reports, of `total` that were not rejected, are as frequent as the channel says."""
+    chances = {payload: m.probability(payload, value) for payload in m.layout.all()}
+    assert total > 0
+    assert seen.keys() <= chances.keys()
+    kind = cases.of(m.name).kind
+    for each in set(map(kind, chances)):
+        # without rejected reports, kinds are no longer as frequent as in the channel; within one, all reports are
+        own = {payload: chance for payload, chance in chances.items() if kind(payload) == each}
+        total, share = sum(seen[payload] for payload in own), sum(own.values())
+        assert total > 0
+        assert all(seen[payload] * share == total * chance for payload, chance in own.items())

@@ -1,0 +1,59 @@
+"""Tables of numbers in the documents are computed."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+import deniable as dn
+from deniable.randomness.keystream import Keystream
+from tests.docs.pages import load, rows
+
+
+def test_the_table_of_odds_is_computed() -> None:
+    found = {row[0]: row[1:] for row in rows("threat-model.md") if re.fullmatch(r"[\d.]+", row[0])}
+    assert set(found) == {"0.5", "1", "2", "4"}
+    for epsilon, (factor, *after) in found.items():
+        odds = math.exp(float(epsilon))
+        assert factor == f"{odds:.3g}"
+        for before, share in zip((0.5, 0.1, 0.01), after, strict=True):
+            exact = 100 * before * odds / (1 - before + before * odds)
+            assert share == (f"{exact:.1f}%" if exact < 10 else f"{exact:.0f}%")
+
+
+def test_the_worked_example_of_randomness_is_what_happens() -> None:
+    keystream = Keystream(bytes(range(32)))
+    first, second = (keystream.stream(number).words(8).tolist() for number in (0, 1))
+    words = {row[0]: row[1:] for row in rows("randomness.md") if len(row) == 3 and row[0].isdigit()}
+    assert {j: row[0].strip("`") for j, row in words.items()} == {str(j): f"{w:016x}" for j, w in enumerate(first)}
+    assert [row[1].strip("`") for row in words.values() if row[1]] == [f"{w:016x}" for w in second[:2]]
+
+    m = dn.mechanism("grr", k=10, epsilon=1.0)
+    sent = m.payloads(np.array([3, 3, 3, 3]), keystream).tolist()
+    example = [row for row in rows("randomness.md") if len(row) == 6 and row[0].isdigit()]
+    assert len(example) == 4
+    for i, row in enumerate(example):
+        coin, draw = first[2 * i : 2 * i + 2]
+        said = "yes" if coin < m.thresholds["truth"] else "no"
+        assert row == [str(i), f"`{coin:016x}`", said, f"`{draw:016x}`", str(draw * 10 >> 64), str(sent[i])]
+
+
+def test_published_coverage_is_what_the_script_measures() -> None:
+    script = load("measure_coverage.py")
+    published = script.PAGE.read_text().partition(script.START)[2].partition(script.END)[0]
+    titles = re.findall(r"^\*\*(.*?)\*\*", published, re.MULTILINE)
+    assert titles == [setting.title for setting in script.SETTINGS]
+    runs, setting = 200, script.SETTINGS[0]
+    measured = script.measure(setting, runs)
+    found = [line.strip("|").split("|") for line in published.partition(f"**{setting.title}**")[2].splitlines()[4:14]]
+    assert {(row[0].strip(), row[1].strip()) for row in found} == {(target, method) for target, method, _ in measured}
+    for row in found:
+        target, method = row[0].strip(), row[1].strip()
+        for exact, (mean, at_once) in ((False, (row[3], row[5])), (True, (row[6], row[8]))):
+            now_mean, _, now_at_once = measured[target, method, exact].shares()
+            # six standard errors of the small run; those of a mean over values are smaller than those of one value
+            allowed = 6 * math.sqrt(0.05 * 0.95 / runs)
+            assert abs(float(mean) / 100 - now_mean) < allowed / 3
+            assert abs(float(at_once) / 100 - now_at_once) < allowed
