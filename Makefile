@@ -14,8 +14,8 @@ help:  ## Show this list
 demo: $(VENV)/.demo  ## Run the story: a million simulated users, tables and pictures in demo/
 	$(BIN)/deniable demo --out demo
 
-test: $(VENV)/.dev  ## Run the whole test suite
-	$(BIN)/python -m pytest
+test: $(VENV)/.dev  ## Run the whole test suite, a process a core
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --durations 20
 
 check: $(VENV)/.dev  ## Lint, formatting, strict types, layers
 	$(BIN)/ruff check .

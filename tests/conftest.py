@@ -1,4 +1,4 @@
-"""Seeds: fixed in the ordinary suite, fresh and printed with --fresh-seeds (`make soak`). And kernels without numba."""
+"""Seeds: fixed in the ordinary suite, fresh and printed with --fresh-seeds (`make soak`). And how the suite runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
+from tests.running import compiling, skips, suites
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(suites.SuiteTimes())
+    if skips.in_ci():
+        config.pluginmanager.register(skips.NoSkips())
+    if hasattr(config, "workerinput"):  # one of several processes of pytest-xdist
+        compiling.take_turns()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

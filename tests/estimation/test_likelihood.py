@@ -56,8 +56,8 @@ def test_mle_agrees_with_a_fifty_digit_reference(rng: np.random.Generator) -> No
             assert abs(math.fsum(found) - 1) <= 1e-12
 
 
-def test_mle_is_likelier_than_every_other_method_on_10000_inputs(rng: np.random.Generator) -> None:
-    for _ in range(10_000):
+def test_mle_is_likelier_than_every_other_method(rng: np.random.Generator) -> None:
+    for _ in range(2000):  # of the inputs on which it is compared with fifty digits
         counts, channel = random_case(rng)
         n = int(counts.sum())
         operator = two_level_operator(Identity(), channel.p, channel.q)

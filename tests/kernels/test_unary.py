@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 
 import mpmath
 import numpy as np
@@ -17,7 +16,6 @@ from deniable.randomness.choices import Choices
 from tests.naive import unary as naive_bits
 
 pytestmark = pytest.mark.twin
-WITHOUT_COMPILER = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 words = st.integers(0, 2**64 - 1)
 
 
@@ -60,7 +58,7 @@ def test_count_bits(reports: int, k: int) -> None:
     assert counts.tolist() == naive_bits.count_bits(rows.tolist(), start)
 
 
-@pytest.mark.skipif(WITHOUT_COMPILER, reason="too many reports for plain Python")
+@pytest.mark.compiled  # these are too many reports for plain Python
 @pytest.mark.parametrize("reports", [bits.BLOCK - 1, bits.BLOCK, bits.BLOCK + 1, 3 * bits.BLOCK + 13])
 def test_no_digit_is_lost_when_blocks_are_full(reports: int) -> None:
     counts = np.zeros(70, np.int64)

@@ -14,6 +14,7 @@ from tests.contract.checks.batches import (
     check_rejected_draws_use_the_overflow_stream,
 )
 from tests.contract.checks.channel import (
+    channel_of,
     check_channel_sums_to_one,
     check_largest_ratio_is_within_epsilon,
     check_operator_is,
@@ -57,6 +58,7 @@ from tests.contract.checks.words import (
 
 __all__ = [
     "ALPHA",
+    "channel_of",
     "check_a_device_draws_a_fresh_key_each_time",
     "check_batch_equals_one_by_one",
     "check_bytes_decode_or_are_refused",
@@ -93,9 +95,10 @@ __all__ = [
 
 def check_exact_and_unbiased(m: Mechanism, seed: int) -> None:
     """Most of the contract, for shapes that are not among the settings of the registry."""
-    check_channel_sums_to_one(m)
-    check_largest_ratio_is_within_epsilon(m)
-    check_reconstruction_rate(m)
+    table = channel_of(m)
+    check_channel_sums_to_one(m, table)
+    check_largest_ratio_is_within_epsilon(m, table)
+    check_reconstruction_rate(m, table)
     check_unbiased_and_variance(m)
     check_unbiased_and_variance(coarse(m, 8))
     check_batch_equals_one_by_one(m, seed)

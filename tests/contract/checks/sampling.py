@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.optimize import brentq
+from scipy.stats import chi2, ncx2
 
 import deniable as dn
 from deniable.mechanisms.base.mechanism import Mechanism
 from tests.contract.checks.payloads import payload_array, tally
 
 ALPHA = 1e-9  # false alarms of each statistical check
+POWER = 0.9999  # of the chi-square of the sampler, for the defect it is asked to see
 
 
 def chi_square_rejects(observed: np.ndarray, expected: np.ndarray) -> bool:
@@ -23,13 +25,13 @@ def chi_square_rejects(observed: np.ndarray, expected: np.ndarray) -> bool:
 
 
 def samples_for(defect: float, cells: int) -> int:
-    """Reports needed to see one cell off by `defect` of its expected share 1/cells, with power over 99.99%.
+    """Reports needed to see one cell off by `defect` of its expected share 1/cells, with power 99.99%.
 
-    The statistic then has noncentrality n defect^2/cells; it is asked to lie 10 of its standard
-    deviations beyond the quantile.
+    The statistic then has noncentrality n defect^2/cells.
     """
     limit = chi2.isf(ALPHA, cells - 1)
-    noncentrality = limit + 10 * math.sqrt(2 * (cells - 1) + 4 * limit)
+    enough = limit + 10 * math.sqrt(2 * (cells - 1) + 4 * limit)  # ten standard deviations beyond the quantile
+    noncentrality = brentq(lambda nc: ncx2.sf(limit, cells - 1, nc) - POWER, 1.0, enough)
     return math.ceil(noncentrality * cells / defect**2)
 
 

@@ -67,10 +67,7 @@ def differences(design: Cyclotomy) -> np.ndarray:
     """How often each number is a difference of two elements of one set, over the sets of all cohorts."""
     count = np.zeros(design.modulus, np.int64)
     for one in sets_of(design):
-        indicator = np.zeros(design.modulus, np.int64)
-        indicator[one] = 1
-        for element in one.tolist():
-            count += np.roll(indicator, -element)
+        count += np.bincount((one[:, np.newaxis] - one).reshape(-1) % design.modulus, minlength=design.modulus)
     return count
 
 

@@ -60,9 +60,9 @@ def test_a_set_whose_spectrum_has_a_zero_has_no_finite_loss() -> None:
     assert math.isinf(RandomSets(8, 2, 4, 0).loss(2.0))  # two elements modulo 8 always vanish somewhere
 
 
-@pytest.mark.parametrize("number", range(1, 200))
-def test_units_are_counted(number: int) -> None:
-    assert units(number) == sum(math.gcd(other, number) == 1 for other in range(1, number + 1))
+def test_units_are_counted() -> None:
+    for number in range(1, 200):
+        assert units(number) == sum(math.gcd(other, number) == 1 for other in range(1, number + 1)), number
 
 
 @pytest.mark.parametrize("change", [{"modulus": 101}, {"size": 0}, {"size": 100}, {"count": 1000}, {"seed": -1}])
