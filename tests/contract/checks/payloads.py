@@ -31,7 +31,7 @@ def tally(payloads: np.ndarray) -> Counter[Payload]:
 
 
 def payload_key(entry: object) -> Payload:
-    """A row of a payload array as `all_payloads` writes it."""
+    """A row of a payload array as `layout.all` writes it."""
     return tuple(entry.tolist()) if np.ndim(entry) else int(entry)  # type: ignore[attr-defined, call-overload]
 
 
