@@ -1,5 +1,5 @@
 """Published figures and tables, redrawn with `deniable`, with a verdict on each claim.
 
-Each paper is a folder with a declarative list of experiments, named as it is typed; one runner, one set of judges, one
-way to draw and one report (frame/) serve all of them.
+Each paper is a folder with a declarative list of experiments, named as on the command line; the runner, the judges, the
+drawing and the report in frame/ serve all of them.
 """

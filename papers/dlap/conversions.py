@@ -15,9 +15,9 @@ from papers.frame.experiment import Claim, Experiment, Grid, Lines
 from papers.frame.judging import exact, only, share_of
 from papers.frame.rows import Rows
 
-BEST = 0.0  # stands for the shape that minimises E|noise|: 1/(1 + e^(epsilon/2))
+BEST = 0.0  # means the shape that minimises E|noise|: 1/(1 + e^(epsilon/2))
 GOAL, MADE, STEP = "goal", "discrete plus step", "step alone"
-_BINS, _REACH = 10, 4  # bins of a unit, and units on either side
+_BINS, _REACH = 10, 4  # bins per unit, and units on either side
 _ROUNDING = 1e-12
 
 
@@ -28,7 +28,7 @@ def laplace(seed: int, epsilon: float, draws: int) -> list[dict[str, Any]]:
 
 
 def staircase(seed: int, epsilon: float, shape: float, draws: int) -> list[dict[str, Any]]:
-    """The same of Staircase noise."""
+    """Densities of Staircase noise, of the step, and of converted releases."""
     release = dn.DiscreteLaplace(epsilon).release(np.zeros(draws, np.int64), seed=seed)
     used = shape or 1 / (1 + math.exp(epsilon / 2))
     return [{**row, "gamma": round(used, 3)} for row in _densities(dn.to_staircase(release, used, seed=seed))]
@@ -57,7 +57,7 @@ def _densities(made: ContinuousRelease) -> list[dict[str, Any]]:
 
 
 def _distance(made: ContinuousRelease) -> float:
-    """The largest difference between the shares and the chances of all half-lines (Kolmogorov-Smirnov)."""
+    """The largest difference between the empirical and the exact distribution function (Kolmogorov-Smirnov)."""
     found = np.sort(made.values)
     chances = _distribution(made.noise, found)
     ranks = np.arange(len(found) + 1) / len(found)
@@ -68,7 +68,7 @@ def _distribution(noise: ContinuousNoise, u: Any) -> Any:
     """Pr[noise <= u]."""
     size = np.abs(u)
     if isinstance(noise, Staircase):
-        # a unit from k on has the mass (1 - q) q^k / 2; within it, steps of heights A q^k and A q^(k+1)
+        # the unit from k to k + 1 has the mass (1 - q) q^k / 2, in steps of heights A q^k and A q^(k+1)
         q, gamma, height = float(noise.q), noise.shape, float(noise.height)
         k = np.floor(size)
         rest = size - k

@@ -1,4 +1,4 @@
-"""Figure 5: the entropy of documents from their noisy word counts; and of many documents together."""
+"""Figure 5: the entropy of documents from their noisy word counts, one by one and summed over many documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from papers.frame.rows import Rows
 UNBIASED, NAIVE, OURS = "unbiased", "naive", "unbiased, ask.entropy"
 EPSILONS = [0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0]
 PARTIES = (1, 10, 100, 1000)
-_AT_ONCE = 250  # documents, to bound the memory
+_AT_ONCE = 250  # documents at a time, to bound memory
 LABELS = {
     "rmse": "root mean square error (nats)",
     "joint": "root mean square error of the sum (nats)",
@@ -28,7 +28,7 @@ LABELS = {
 
 
 def measure(seed: int, epsilon: float, most: int | None) -> list[dict[str, Any]]:
-    """Errors of three answers: each document's by itself, and those of sums over many."""
+    """Errors of three answers, for single documents and for sums over many."""
     errors, label = document_errors(seed, epsilon, most)
     rows: list[dict[str, Any]] = []
     for name, each in errors.items():
@@ -75,7 +75,7 @@ def growth(rows: Rows, name: str) -> float:
 
 
 def sums(rows: Rows) -> Verdict:
-    """Errors of sums grow like the root of their number without bias, and like their number with it."""
+    """Judge whether errors of sums grow like the root of their number without bias, and like their number with it."""
     ours, naive = growth(rows, UNBIASED), growth(rows, NAIVE)
     return exact(
         lambda _: abs(ours - 0.5) < 0.1 and abs(naive - 1) < 0.1,
@@ -85,7 +85,7 @@ def sums(rows: Rows) -> Verdict:
 
 
 def gains(rows: Rows) -> str:
-    """How many times the naive error is as large, by epsilon."""
+    """The ratio of the naive error to the unbiased one, for each epsilon."""
     told = []
     for key, part in rows.groups("epsilon"):
         means = {row["method"]: row["rmse"] for row in part.average("rmse", "method")}

@@ -1,4 +1,4 @@
-"""Proposition 6 and Corollary 7: exponential functions, which debiasing multiplies by a number, and what that does."""
+"""Proposition 6 and Corollary 7: exponential functions, which debiasing multiplies by a constant, and its effect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from papers.frame.judging import exact, only, share_of
 from papers.frame.rows import Rows
 
 VALUE, JOINT, VARIANCE, OUTSIDE = "value", "value, 3^d terms", "variance", "outside"
-PARITY = 0.0  # stands for r = -1, the parity of the sum of all counts
+PARITY = 0.0  # means r = -1, the parity of the sum of all counts
 POSITIVE = (-0.9, -0.7, -0.45, -0.3, -0.15, 0.15, 0.3, 0.45, 0.7, 0.9)  # log r over log(1/q)
 SHRINKING, GROWING = "r = q^-0.4", "r = -1"
 _FEW, _ROUNDING, _ROUNDED_OFF = 6, 1e-9, 1e-4
@@ -35,7 +35,7 @@ def scalar(base: float, q: float) -> float:
 
 
 def measure(seed: int, epsilon: float, d: int) -> list[dict[str, Any]]:
-    """How far the unbiased answers to products of r^x, and their variances, are from what Proposition 6 says."""
+    """The differences of unbiased answers to products of r^x, and of their variances, from Proposition 6."""
     noise = dn.DiscreteLaplace(epsilon)
     counts = generator(seed).integers(0, 6, d)
     release = noise.release(counts, seed=seed)
@@ -51,7 +51,7 @@ def measure(seed: int, epsilon: float, d: int) -> list[dict[str, Any]]:
                 joint = dn.debias_multivariate(lambda x, f=each: f(x).prod(axis=1), release)  # type: ignore[misc]
                 gap = joint.value / joint.naive / factor**d - 1
                 gaps.append((JOINT, gap, joint.width / abs(joint.value)))
-            if abs(power) < 0.5:  # r^2 is within the radius too: variances exist
+            if abs(power) < 0.5:  # r^2 is within the radius too, so variances exist
                 moments = _errors(each, counts, epsilon)
                 gaps.append((VARIANCE, moments.variance / moments.naive_variance / factor ** (2 * d) - 1, 0.0))
         common = {"power": power, "r": base, "lambda": factor, "privacy": f"epsilon {epsilon:g}"}
@@ -64,7 +64,7 @@ def measure(seed: int, epsilon: float, d: int) -> list[dict[str, Any]]:
 
 
 def _errors(each: Any, counts: Any, epsilon: float) -> Moments:
-    """The exact errors of both answers to the product at these true counts: the plug-in, the truth plugged in."""
+    """The exact errors of both answers to the product at these true counts: the plug-in formula at the truth."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dn.UnreliableAnswer)
         found = dn.ask.product([each] * len(counts), counts, epsilon=epsilon).moments
@@ -73,7 +73,7 @@ def _errors(each: Any, counts: Any, epsilon: float) -> Moments:
 
 
 def _equal(rows: Rows) -> bool:
-    """Equal to a billionth, or to the width that the answer itself gives for its rounding."""
+    """Whether numbers agree to a billionth, or to the rounding error stated by the answer."""
     return all(row["gap"] < _ROUNDING + row["width"] and row["gap"] < _ROUNDED_OFF for row in rows)
 
 
@@ -109,7 +109,7 @@ def ratios(seed: int, epsilon: float, d: int) -> list[dict[str, Any]]:
 
 
 def exponential(name: str, sign: int) -> Any:
-    """That the logarithm of the ratio goes up (or down) with d in a line, at twice that of |lambda|."""
+    """Judge whether the logarithm of the ratio is linear in d, with slope twice the logarithm of |lambda|."""
 
     def judge(rows: Rows) -> Verdict:
         part = rows.where(function=name)

@@ -1,4 +1,4 @@
-"""LocalLapKStars: counts of k-stars from noisy star counts of the nodes themselves, the rival of debiased degrees.
+"""LocalLapKStars: k-star counts from noisy star counts of the nodes, the alternative to debiased degrees.
 
 Reference: Imola, Murakami, Chaudhuri 2021, "Locally differentially private analysis of graph statistics", Algorithm 1.
 """
@@ -20,10 +20,10 @@ from deniable.randomness.simulated import generator
 
 @dataclass(frozen=True)
 class LocalLapKStars:
-    """Every node cuts its degree to `max_degree`, counts its k-stars, and adds Laplace noise of scale D/epsilon.
+    """Every node truncates its degree to `max_degree`, counts its k-stars, and adds Laplace noise of scale D/epsilon.
 
     One edge changes a node's count by at most D = C(max_degree, k - 1). For comparison in simulations only: its noise
-    is made of floats, and protects nobody.
+    uses floats and protects nobody.
     """
 
     epsilon: float
@@ -41,7 +41,7 @@ class LocalLapKStars:
         return math.comb(self.max_degree, self.k - 1)
 
     def estimate(self, degrees: Any, *, seed: int) -> Answer:
-        """The number of k-stars, with its standard error; biased if a degree had to be cut."""
+        """Estimate the number of k-stars, with its standard error; biased if a degree was truncated."""
         true = whole_counts(degrees, "degrees").reshape(-1)
         if true.size == 0 or int(true.min()) < 0:
             raise InvalidArgument("degrees", "be one or more whole numbers, at least 0", degrees)

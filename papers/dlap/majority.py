@@ -14,8 +14,8 @@ from papers.frame.judging import exact, only, share_of
 from papers.frame.rows import Rows
 
 UNBIASED, NAIVE, CHECKED = "unbiased", "naive", "3^d terms"
-_FEW = 6  # up to here all 3^d terms are added up, for comparison
-_SUMMED = (2, 4, 6, 8)  # beyond, a mean of 1 is lost in the rounding of numbers of both signs and any size
+_FEW = 6  # up to this d all 3^d terms are summed, for comparison
+_SUMMED = (2, 4, 6, 8)  # beyond, rounding swamps a mean of 1: the terms are large and have both signs
 _CLOSE = 1e-8
 
 
@@ -25,7 +25,7 @@ def majority(points: Floats) -> Floats:
 
 
 def measure(seed: int, epsilon: float, d: int, draws: int) -> list[dict[str, Any]]:
-    """Exact errors where half of the counts are 1 and half are 0; and our formula against Theorem 2's on releases."""
+    """Exact errors if half of the counts are 1 and half are 0; and our formula against Theorem 2's on releases."""
     noise = dn.DiscreteLaplace(epsilon)
     mean, square, wrong = moments(d, float(noise.q))
     rows = [
@@ -50,7 +50,7 @@ def _classes(values: Any) -> tuple[Any, Any, Any]:
 
 
 def answers(d: int, a: float) -> Floats:
-    """The unbiased answer for every number of noisy counts that are 0, 1, and more than 1.
+    """The unbiased answer for all numbers of noisy counts that are 0, 1, and more than 1.
 
     A count of at least 1 is estimated by 0 (y < 0), -a (y = 0), 1 + a (y = 1) or 1 (y > 1); the number of such counts
     has the generating function ((1 + a) - a z)^n0 (-a + (1 + a) z)^n1 z^n2.
@@ -70,9 +70,9 @@ def answers(d: int, a: float) -> Floats:
 
 
 def moments(d: int, q: float) -> tuple[float, float, float]:
-    """Mean and mean square of the unbiased answer, and how often the naive one is wrong, at half ones, half zeros."""
+    """Mean and mean square of the unbiased answer, and the naive error rate, at half ones and half zeros."""
     p, tail = (1 - q) / (1 + q), q / (1 + q)  # Pr[Z = 0], Pr[Z >= 1]
-    of_one = (p * q, p, tail)  # chances of a noisy count to be 0, 1, more
+    of_one = (p * q, p, tail)  # probabilities that a noisy count is 0, 1, more
     of_zero = (p, p * q, tail * q)
     chances = np.zeros((d + 1, d + 1, d + 1))
     chances[0, 0, 0] = 1.0
@@ -91,7 +91,7 @@ def moments(d: int, q: float) -> tuple[float, float, float]:
 
 
 def grows(rows: Rows) -> Verdict:
-    """The variance grows by a factor above 1 with every count, to the last."""
+    """Judge whether the variance grows by a factor above 1 with every count."""
     told, good = [], True
     for key, part in rows.where(method=UNBIASED).groups("epsilon"):
         means = part.average("mse", "d")

@@ -18,7 +18,7 @@ from papers.frame.rows import Rows
 UNBIASED, NAIVE, CENTRAL = "unbiased", "naive", "central"
 FINITE = (0.05, 0.1, 0.15, 0.2)  # of the radius of convergence: fourth moments exist, so means can be judged
 SHARES = (*FINITE, 0.25, 0.3, 0.35, 0.4, 0.45)  # variances exist
-EXTENSIONS = {"f": "e^(beta x)", "constant": "1", "zero": "0"}  # how the function goes on below zero
+EXTENSIONS = {"f": "e^(beta x)", "constant": "1", "zero": "0"}  # extensions of the function below zero
 _TIMES = "times_"
 BEYOND = (0.6, 0.75, 0.9)  # only means exist
 _LARGE = 60.0
@@ -55,10 +55,10 @@ def measure(seed: int, table_name: str, draws: int) -> list[dict[str, Any]]:
 
 
 def _spreads(counts: Any, beta: float, epsilon: float, factor: float) -> dict[str, float]:
-    """The exact standard deviation of the unbiased answer over that of the naive one, by extension below zero."""
+    """The exact standard deviation of the unbiased answer over that of the naive one, for each extension below zero."""
     many = {}
     for below in EXTENSIONS:
-        if beta * float(counts.max()) > _LARGE:  # all from counts so large that nothing below zero is ever seen
+        if beta * float(counts.max()) > _LARGE:  # dominated by counts too large for their noisy ones to be negative
             many[_TIMES + below] = factor
         elif 2 * beta < dn.DiscreteLaplace(epsilon).rate:
             found = dn.ask.partition(counts, beta, below=below, epsilon=epsilon).moments
@@ -72,21 +72,22 @@ def _spreads(counts: Any, beta: float, epsilon: float, factor: float) -> dict[st
 def setting(name: str) -> tuple[float, tuple[float, ...]]:
     """The epsilon of a table, and the betas as shares of the radius of convergence.
 
-    Words are counted up to 27,379 times: beyond beta = 0.025 their partition function is no float any more. An
-    epsilon of 0.05 puts the radius of convergence there, and the bias into sight.
+    Words occur up to 27,379 times: beyond beta = 0.025 their partition function exceeds all floats. An
+    epsilon of 0.05 puts the radius of convergence there, and makes the bias visible.
     """
     return (0.05, SHARES) if name == SHAKESPEARE else (1.0, (*SHARES, *BEYOND))
 
 
 def scalar(beta: float, q: float) -> float:
-    """lambda = 1 - q/(1 - q)^2 (e^beta - 2 + e^-beta): what Proposition 6 multiplies the naive answer by."""
+    """lambda = 1 - q/(1 - q)^2 (e^beta - 2 + e^-beta), the factor of the naive answer in Proposition 6."""
     return 1 - 4 * q / (1 - q) ** 2 * math.sinh(beta / 2) ** 2
 
 
 def central(source: np.random.Generator, counts: Any, beta: float, epsilon: float, draws: int) -> Floats:
-    """Errors of one who sees the true counts, and adds Laplace noise to the one number that is asked for.
+    """Errors of a curator who sees the true counts and adds Laplace noise to the answer only.
 
-    A person changes it by at most e^(beta B) - e^(beta (B - 1)), B a public bound of all counts: here the largest.
+    A person changes the answer by at most e^(beta B) - e^(beta (B - 1)), B a public bound on all counts: here the
+    largest count.
     """
     largest = float(counts.max())
     sensitivity = math.exp(beta * largest) * -math.expm1(-beta)
@@ -108,7 +109,7 @@ def _told(errors: Floats, expected: float) -> dict[str, float]:
 
 
 def varies_more(rows: Rows) -> Verdict:
-    """Where the unbiased answer varies more than the naive one: it depends on how e^(beta x) goes on below zero."""
+    """Judge where the unbiased answer varies more than the naive one, which depends on the extension below zero."""
     part = rows.where(method=UNBIASED, share=SHARES)
     if not part:
         return NOTHING
@@ -122,7 +123,7 @@ def varies_more(rows: Rows) -> Verdict:
 
 
 def is_lambda(rows: Rows) -> Verdict:
-    """The spreads of the two answers, from the same releases, are in the ratio lambda."""
+    """Judge whether the standard deviations of the two answers, from the same releases, have the ratio lambda."""
     gaps = []
     for _, part in rows.where(share=SHARES).groups("table_name", "share"):
         means = {row["method"]: row["spread"] for row in part.average("spread", "method")}
@@ -135,7 +136,7 @@ def is_lambda(rows: Rows) -> Verdict:
 
 
 def grows(rows: Rows) -> Verdict:
-    """The naive bias is positive and rises with beta, and is 1/lambda - 1 as far as chance lets us see."""
+    """Judge whether the naive bias is positive, rises with beta, and equals 1/lambda - 1 up to chance."""
     part = rows.where(method=NAIVE, share=FINITE)
     seen = centred("unexpected", NAIVE, by=["table_name", "share"])(part)
     told, rising = [], seen.kind == HOLDS

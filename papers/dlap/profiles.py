@@ -1,4 +1,4 @@
-"""Figures 8 and 9: profiles, the share of all counts that are exactly r."""
+"""Figures 8 and 9: profiles, the shares of counts that are exactly r."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LABELS = {
 
 
 def measure(seed: int, table_name: str, epsilon: float, most: int, draws: int) -> list[dict[str, Any]]:
-    """Profiles from some releases of one table: shares, their errors, and the whole squared error."""
+    """Profiles from some releases of one table: shares, their errors, and the total squared error."""
     found = table(table_name)
     size = len(found.counts)
     occurs = np.bincount(found.counts[found.counts <= most], minlength=most + 1)
@@ -33,7 +33,7 @@ def measure(seed: int, table_name: str, epsilon: float, most: int, draws: int) -
         answer = dn.ask.profile(mechanism.release(found.counts, seed=draw), most, fraction=True)
         made[UNBIASED].append(answer.value)
         made[NAIVE].append(answer.naive)
-        # who sees the true counts adds noise to their profile: a person moves one count from r to r + 1 or r - 1
+        # a curator who sees the true counts adds noise to their profile: a person moves one count by one
         made[CENTRAL].append(curator.release(occurs, seed=draw).values / size)
     truth = occurs / size
     rows = []
@@ -59,7 +59,7 @@ def measure(seed: int, table_name: str, epsilon: float, most: int, draws: int) -
 
 
 def _true(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The true profile, as one more line."""
+    """The true profile, as another line."""
     own = [row for row in rows if row["method"] == NAIVE]
     return [
         {**row, "method": TRUE, "off": 0.0, "squared": 0.0, **dict.fromkeys(("share", "low", "high"), row["true"])}
@@ -68,12 +68,12 @@ def _true(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def means(rows: Rows, method: str, metric: str = "off") -> Any:
-    """Mean of a metric for every r."""
+    """The mean of a metric for every r."""
     return rows.where(method=method).average(metric, "r").column(metric)
 
 
 def smooths(name: str) -> Any:
-    """The naive profile has too little where the counts are, at 1, and too much beside it."""
+    """Judge whether the naive profile is too low at 1, where the counts are, and too high beside it."""
 
     def judge(rows: Rows) -> Verdict:
         off, true = means(rows, NAIVE), means(rows, NAIVE, "true")
@@ -90,7 +90,7 @@ def smooths(name: str) -> Any:
 
 
 def several(name: str) -> Any:
-    """The naive profile is surely too high at three or more larger frequencies."""
+    """Judge whether the naive profile is significantly too high at three or more larger frequencies."""
 
     def judge(rows: Rows) -> Verdict:
         averaged = rows.where(method=NAIVE).average("off", "r")
@@ -106,7 +106,7 @@ def several(name: str) -> Any:
 
 
 def close(name: str, reach: float) -> Any:
-    """The unbiased profile can hardly be told from the true one."""
+    """Judge whether the unbiased profile is close to the true one."""
 
     def judge(rows: Rows) -> Verdict:
         ours, naive, curator = (
@@ -122,7 +122,7 @@ def close(name: str, reach: float) -> Any:
 
 
 def changes_sign(rows: Rows) -> Verdict:
-    """The naive bias goes up and down with r, more often than its own standard error explains."""
+    """Judge whether the naive bias changes sign with r more often than its standard error explains."""
     part = rows.where(method=NAIVE, table_name=SHAKESPEARE)
     averaged = part.average("off", "r")
     off, error = averaged.column("off"), averaged.column("error")

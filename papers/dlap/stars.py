@@ -1,4 +1,4 @@
-"""Figure 4: the number of k-stars of a graph from noisy degrees, against three rivals."""
+"""Figure 4: the number of k-stars of a graph from noisy degrees, against three other methods."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from papers.frame.rows import Rows
 
 UNBIASED, NAIVE, CONTINUOUS, LOCAL = "Unbiased DLap", "Naive DLap", "Unbiased Lap", "LocalLapKStars"
 EPSILONS = [0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0]
-_AGREES = 0.3  # of the exact error: simulated ones are means of some hundred squares
-_OFTEN = 4.0  # up to this epsilon a release has a hundred noises that are not zero, or more
+_AGREES = 0.3  # relative to the exact error: simulated errors are means of some hundred squares
+_OFTEN = 4.0  # up to this epsilon, a release has at least a hundred nonzero noises
 
 
 def measure(seed: int, k: int, epsilon: float, draws: int) -> list[dict[str, Any]]:
-    """Mean squared relative errors of the four methods over some releases, and what they are exactly."""
+    """Mean squared relative errors of the four methods over some releases, and their exact values."""
     found = degrees()
     true = math.fsum(math.comb(int(degree), k) for degree in found.counts)
     mechanism, choose = dn.DiscreteLaplace(epsilon), falling(k)
@@ -56,7 +56,7 @@ def falling(k: int) -> Any:
 
 
 def _exact(counts: Any, k: int, epsilon: float, choose: Any, rival: Any) -> dict[str, float]:
-    """Mean square errors of all methods: those at the plug-in, the true counts being plugged in."""
+    """Exact mean square errors of all methods: the plug-in formulas at the true counts."""
     ours = dn.ask.stars(counts, k, epsilon=epsilon).moments
     release = ContinuousRelease(counts.astype(float), Laplace(dn.DiscreteLaplace(epsilon).q), epsilon, 1)
     continuous = dn.debias_continuous(choose, release, reduce="sum").moments
@@ -67,7 +67,7 @@ def _exact(counts: Any, k: int, epsilon: float, choose: Any, rival: Any) -> dict
 
 
 def times(rows: Rows, other: str, **wanted: Any) -> dict[tuple[int, float], float]:
-    """How many times as large the exact error of another method is, by k and epsilon."""
+    """The ratio of another method's exact error to the unbiased one's, for each k and epsilon."""
     made = {}
     for key, part in rows.where(**wanted).groups("k", "epsilon"):
         by = {row["method"]: row["exact"] for row in part}
@@ -76,7 +76,7 @@ def times(rows: Rows, other: str, **wanted: Any) -> dict[tuple[int, float], floa
 
 
 def lowest(rows: Rows) -> Verdict:
-    """The unbiased discrete answer has the lowest exact error everywhere."""
+    """Judge whether the unbiased discrete answer has the lowest exact error everywhere."""
     found = {other: times(rows, other) for other in (NAIVE, CONTINUOUS, LOCAL)}
     return exact(
         lambda _: all(min(each.values()) >= 1 - 1e-9 for each in found.values()),
@@ -86,7 +86,7 @@ def lowest(rows: Rows) -> Verdict:
 
 
 def two_orders(rows: Rows) -> Verdict:
-    """The gap to LocalLapKStars is at least a factor of 100."""
+    """Judge whether the gap to LocalLapKStars is at least a factor of 100."""
     return exact(
         lambda found: min(times(found, LOCAL).values()) >= 100,
         lambda found: f"{min(times(found, LOCAL).values()):.3g} to {max(times(found, LOCAL).values()):.3g} times",
@@ -95,7 +95,7 @@ def two_orders(rows: Rows) -> Verdict:
 
 
 def naive_catches_up(rows: Rows) -> Verdict:
-    """Naive is worse at small epsilon, and about the same at large ones."""
+    """Judge whether naive is worse at small epsilon, and about the same at large epsilon."""
     found = times(rows, NAIVE)
     ks, low, high = rows.values("k"), min(rows.values("epsilon")), max(rows.values("epsilon"))
     return exact(
@@ -113,11 +113,11 @@ def _below(found: dict[tuple[int, float], float], k: int) -> float:
 
 
 def continuous_falls_behind(rows: Rows) -> Verdict:
-    """Laplace noise is as good at small epsilon, and exponentially worse at large ones."""
+    """Judge whether Laplace noise is as good at small epsilon, and exponentially worse at large epsilon."""
     found = times(rows, CONTINUOUS)
     low, high = min(rows.values("epsilon")), max(rows.values("epsilon"))
     near = [ratio for (_, e), ratio in found.items() if e <= 1]
-    # of x: variance 2/epsilon^2 against 2q/(1-q)^2, a ratio near e^epsilon/epsilon^2
+    # for x itself: variance 2/epsilon^2 against 2q/(1-q)^2, a ratio near e^epsilon/epsilon^2
     far = [found[k, high] / (math.exp(high) / high**2) for k in rows.values("k")]
     return exact(
         lambda _: max(near) < 1.2 and min(far) > 0.5,
@@ -130,7 +130,7 @@ def continuous_falls_behind(rows: Rows) -> Verdict:
 
 
 def agreement(rows: Rows) -> Verdict:
-    """Simulated mean errors are the exact ones."""
+    """Judge whether simulated mean errors agree with the exact ones."""
     ratios = {
         tuple(key.values()): float(part.column("mse").mean() / part.column("exact").mean())
         for key, part in rows.groups("k", "epsilon", "method")

@@ -1,4 +1,4 @@
-"""The counts that the case studies publish: real where a file is at hand, otherwise made up, and labelled so."""
+"""The counts that the case studies publish: real if the file is found, otherwise synthetic and labelled so."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DOCUMENTS_FILE = "nips_uci1500_vocab7605_counts.npz"
 
 UNIFORM, ZIPF, EXAC, SHAKESPEARE = "uniform", "Zipf", "ExAC stand-in", "Shakespeare"
 SYNTHETIC, REAL = (UNIFORM, ZIPF), (EXAC, SHAKESPEARE)
-_TOO_SHORT = 5  # documents with at most so many words are left out, as in the paper
+_TOO_SHORT = 5  # documents with at most this number of words are omitted, as in the paper
 
 
 @dataclass(frozen=True)
 class Table:
-    """True counts, and what they are."""
+    """True counts, and a description of their source."""
 
     counts: Counts
     label: str
@@ -43,7 +43,7 @@ def degrees() -> Table:
 
 
 def documents(most: int | None = None) -> tuple[Any, str]:
-    """Counts of words by document, sparse, without documents of at most five words; of the first `most` if given."""
+    """Sparse word counts by document, without documents of at most five words; only the first `most` if given."""
     if find(DOCUMENTS_FILE):
         found, label = matrix(DOCUMENTS_FILE), "NIPS bag of words, 7,605 words"
         found = found[np.asarray(found.sum(axis=1)).reshape(-1) > _TOO_SHORT]
@@ -71,7 +71,7 @@ def _zipf() -> Table:
 
 
 def _variants() -> Table:
-    # half of all variants are seen once; shares of those seen r times fall like r^-1.8
+    # half of all variants are seen once; the shares of variants seen r times fall like r^-1.8
     weights = np.arange(1.0, 51.0) ** -1.8
     shares = generator(0).multinomial(50_000, weights / weights.sum())
     return Table(np.repeat(np.arange(1, 51), shares), "stand-in: 50,000 variants, r^-1.8")

@@ -1,1 +1,1 @@
-"""What all papers share: experiments, their results, verdicts, pictures and the report."""
+"""The framework of all papers: experiments, their results, verdicts, pictures and the report."""

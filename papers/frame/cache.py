@@ -1,7 +1,7 @@
-"""Results that survive: one file of lines an experiment, each the rows of one cell under a key of code and parameters.
+"""Results on disk: one file per experiment, one line per cell with its rows, under a key of code and parameters.
 
-A line is written and flushed as soon as its cell is done. A line torn by a crash is skipped when the file is read, so
-a run that was killed loses the cells it was at, and no more.
+A line is written and flushed as soon as its cell is done. An incomplete line, left by a crash, is skipped when the file
+is read, so a killed run loses only the cells it was measuring.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from papers.frame.data import find
 from papers.frame.experiment import Experiment
 from papers.frame.rows import Row
 
-_NOT_MEASURING = ("cli", "plots")  # what is printed or drawn does not change what was measured
+_NOT_MEASURING = ("cli", "plots")  # printing and drawing do not change measurements
 
 
 class CacheError(DeniableError):
-    """Results could not be written or read; what was there before is untouched."""
+    """Results could not be written or read; earlier results are untouched."""
 
 
 @lru_cache(maxsize=1)
 def code_digest() -> str:
-    """SHA-256 of all source of the library that results depend on."""
+    """SHA-256 of all library source that results depend on."""
     root = Path(deniable.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -41,21 +41,21 @@ def code_digest() -> str:
 
 
 def cell_key(experiment: Experiment, cell: Mapping[str, Any]) -> str:
-    """The name of a cell's results: they depend on its parameters, the measuring function's file and all code below.
+    """The key of a cell's results: its parameters, the file of the measuring function, and all code it depends on.
 
-    Of other files of the papers, those count whose functions or classes that file has imported.
+    Other files of the paper count if the measuring file imports functions or classes from them.
     """
     measure = experiment.measure
-    own = [_file_digest(path) for path in _sources(measure.__module__)]
+    sources = [_file_digest(path) for path in _sources(measure.__module__)]
     found = [find(name) for name in experiment.data]
     data = [None if path is None else _file_digest(str(path)) for path in found]
-    parts = [experiment.id, measure.__name__, dict(sorted(cell.items())), own, code_digest(), data]
+    parts = [experiment.id, measure.__name__, dict(sorted(cell.items())), sources, code_digest(), data]
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:32]
 
 
 @lru_cache(maxsize=256)
 def _sources(module: str) -> tuple[str, ...]:
-    """The file of a module, and those of the paper's own modules that it imports from, and so on."""
+    """The file of a module and, recursively, the files of the same paper's modules that it imports from."""
     folder, found = module.rpartition(".")[0] + ".", [module]
     for name in found:
         for value in vars(sys.modules[name]).values():
@@ -78,14 +78,14 @@ class Cache:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CacheError(f"{folder}: no results can be kept there: {error.strerror}") from None
+            raise CacheError(f"{folder}: results cannot be kept there: {error.strerror}") from None
 
     def path(self, experiment: Experiment) -> Path:
         """The file of one experiment."""
         return self.folder / f"{experiment.paper}-{experiment.name}.jsonl"
 
     def read(self, experiment: Experiment) -> dict[str, list[Row]]:
-        """The rows of every whole line, by key."""
+        """Read the rows of every complete line, by key."""
         path, found = self.path(experiment), {}
         if not path.exists():
             return {}
@@ -98,11 +98,11 @@ class Cache:
                 entry = json.loads(line)
                 found[entry["key"]] = entry["rows"]
             except (ValueError, TypeError, KeyError):
-                continue  # torn by a crash
+                continue  # left incomplete by a crash
         return found
 
     def append(self, experiment: Experiment, key: str, rows: Sequence[Row]) -> None:
-        """Keep one cell's rows at once."""
+        """Write one cell's rows to disk at once."""
         path = self.path(experiment)
         line = json.dumps({"key": key, "rows": [dict(row) for row in rows]})
         try:
@@ -113,7 +113,7 @@ class Cache:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise CacheError(f"{path}: {error.strerror}; the cells before are kept") from None
+            raise CacheError(f"{path}: {error.strerror}; earlier cells are kept") from None
 
 
 def _ends_a_line(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Real data for the papers' experiments: looked for, never shipped; without it, labelled stand-ins are used."""
+"""Real data for the papers' experiments: never shipped, and replaced by labelled stand-ins if not found."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ VARIABLE = "DENIABLE_DATA"  # the folder with data files
 
 
 class MissingData(DeniableError):
-    """A data file that was asked for is not at hand."""
+    """A required data file was not found."""
 
 
 def find(name: str) -> Path | None:
-    """The file of this name in the folder the environment variable names; None if there is none."""
+    """Find a file in the folder that the environment variable names; None if it is not there."""
     folder = os.environ.get(VARIABLE)
     path = Path(folder) / name if folder else None
     return path if path is not None and path.is_file() else None
 
 
 def required(name: str) -> Path:
-    """The same, or a clear error."""
+    """Find a file, or raise MissingData."""
     path = find(name)
     if path is None:
         folder = os.environ.get(VARIABLE)
         where = f"{folder} has no such file" if folder else f"set {VARIABLE} to the folder that has it, or give --data"
-        raise MissingData(f"data file {name} is not at hand: {where}")
+        raise MissingData(f"data file {name} was not found: {where}")
     return path
 
 
 def numbers(name: str) -> Counts:
-    """The whole numbers of a text file."""
+    """Read the integers of a text file."""
     return np.array(required(name).read_text(encoding="utf-8").split(), np.int64)
 
 
 def matrix(name: str) -> Any:
-    """A sparse matrix in compressed rows, as scipy keeps them."""
+    """Read a sparse matrix in scipy's compressed row format."""
     from scipy.sparse import load_npz
 
     return load_npz(required(name)).tocsr()
 
 
 def histogram(name: str) -> tuple[list[str], Counts]:
-    """The values and counts of a histogram in a CSV file with the columns value and count, in its order."""
+    """Read the values and counts of a histogram from a CSV file with the columns value and count, in file order."""
     import csv
 
     with required(name).open(encoding="utf-8", newline="") as file:

@@ -1,4 +1,4 @@
-"""Draws the results of an experiment as it says: lines, coloured grids, dots, or a table."""
+"""Drawing the results of an experiment as it declares: lines, coloured grids, dots, or a table."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from papers.frame.rows import Rows
 _WIDTH, _HEIGHT, _DPI = 4.2, 3.1, 90
 _COLUMNS, _WIDEST = 3, 5
 _PALETTE = 160
-_LETTERS = 12  # of a title, in an inch
-_DECADES = 1e3  # from this ratio on, a logarithmic axis needs no ticks within its decades
+_LETTERS = 12  # letters of a title per inch
+_DECADES = 1e3  # above this ratio, a logarithmic axis needs no ticks within its decades
 _COLOURS = ("#1f4e79", "#c2410c", "#15803d", "#7e22ce", "#111827", "#0891b2", "#be185d", "#ca8a04", "#94a3b8")
 
 
 def png(experiment: Experiment, picture: Picture, rows: Rows) -> bytes:
-    """One picture of an experiment as PNG; the same rows give the same bytes."""
+    """Draw one picture of an experiment as PNG; the same rows give the same bytes."""
     from PIL import Image
 
     figure = draw(picture, rows, experiment.title)
     drawn, out = io.BytesIO(), io.BytesIO()
-    box = "tight" if isinstance(picture, Table) else None  # panels fill their figure already, and it costs a drawing
+    box = "tight" if isinstance(picture, Table) else None  # panels fill their figure, and "tight" draws it twice
     figure.savefig(drawn, format="png", dpi=_DPI, bbox_inches=box)
-    # few colours are enough, and make a page of a third of the size
+    # a small palette is enough, and makes the page a third of the size
     Image.open(drawn).convert("RGB").quantize(_PALETTE, dither=Image.Dither.NONE).save(out, "png", optimize=True)
     return out.getvalue()
 
 
 def draw(picture: Picture, rows: Rows, title: str = "") -> Any:
-    """A matplotlib figure."""
+    """Draw a picture as a matplotlib figure."""
     if isinstance(picture, Table):
         return _table(picture, rows, title)
     if isinstance(picture, Lines):
@@ -74,7 +74,7 @@ def _panels(names: tuple[str, ...], rows: Rows) -> Iterator[tuple[str, Rows]]:
 
 
 def _across(names: tuple[str, ...], rows: Rows, panels: int) -> int:
-    """Panels in a row: those of one value of the first name, where two names make a whole grid of them."""
+    """The number of panels per row: one row per value of the first name, if two names make a complete grid."""
     if len(names) == 2:
         down, across = (len(rows.values(name)) for name in names)
         if down * across == panels and 1 < across <= _WIDEST:
@@ -85,14 +85,14 @@ def _across(names: tuple[str, ...], rows: Rows, panels: int) -> int:
 def _lines(ax: Any, picture: Lines, rows: Rows) -> None:
     using = np.median if picture.median else np.mean
     for place, name in enumerate(rows.values(picture.by)):
-        own = rows.where(**{picture.by: name})
-        means = own.average(picture.y, picture.x, using=using)
+        part = rows.where(**{picture.by: name})
+        means = part.average(picture.y, picture.x, using=using)
         x, y, error = means.column(picture.x), means.column(picture.y), np.nan_to_num(means.column("error"))
         ends = [y - error, y + error]
         if picture.band is not None:
-            ends = [own.average(end, picture.x, using=using).column(end) for end in picture.band]
+            ends = [part.average(end, picture.x, using=using).column(end) for end in picture.band]
         if picture.log_y:
-            # what is not above zero has no place on the axis: a gap, not a fall to its foot
+            # values that are not positive leave a gap, instead of a line to the bottom of the axis
             y = np.where(y > 0, y, math.nan)
             ends = [np.where(end > 0, end, y) for end in ends]
         order = np.argsort(x)
@@ -144,7 +144,7 @@ def _table(picture: Table, rows: Rows, title: str) -> Any:
 
 
 def table_cells(picture: Table, rows: Rows) -> tuple[list[str], list[list[str]]]:
-    """The heading and the cells of a table, as text."""
+    """Return the heading and the cells of a table, as text."""
     heading = [_named(picture, name) for name in (*picture.by, *picture.metrics)]
     body = []
     for key, part in rows.groups(*picture.by):
@@ -162,7 +162,7 @@ def _scales(ax: Any, picture: Lines | Scatter) -> None:
         ax.set_yscale("log")
     for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
         if axis.get_scale() == "log" and high > _DECADES * low:
-            axis.set_minor_locator(NullLocator())  # most of the time of a picture goes into ticks
+            axis.set_minor_locator(NullLocator())  # ticks take most of the drawing time
     ax.grid(alpha=0.25, lw=0.5)
 
 

@@ -1,4 +1,4 @@
-"""What an experiment says about itself: what is measured on which grid, what is claimed, how it is drawn."""
+"""The declaration of an experiment: what is measured on which grid, what is claimed, how it is drawn."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from papers.frame.rows import Row, Rows
 HOLDS, IN_PART, FAILS, NOT_RUN = "holds", "holds in part", "fails", "not run"
 VERDICTS = (HOLDS, IN_PART, FAILS)
 
-Measure = Callable[..., Sequence[Row]]  # of a seed and the grid's parameters, by keyword; a function of a module
+Measure = Callable[..., Sequence[Row]]  # called with a seed and the grid's parameters by keyword; a module's function
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim, the numbers that say so, and how sure that is."""
+    """The verdict on a claim, the numbers behind it, and its confidence."""
 
     kind: str
     numbers: str
@@ -30,7 +30,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper, in a line, and the function of the results that judges it."""
+    """One statement of a paper, in one line, and the function that judges it on the results."""
 
     text: str
     judge: Callable[[Rows], Verdict]
@@ -39,14 +39,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Grid:
-    """All combinations of some parameters, each with several seeds. Later ones vary fastest."""
+    """All combinations of some parameters, each with several seeds. Later parameters vary fastest."""
 
     parameters: Mapping[str, Sequence[Any]]
     repeats: int = 1
     first_seed: int = 0
 
     def cells(self) -> Iterator[dict[str, Any]]:
-        """The arguments of the measure, seed included, in a fixed order."""
+        """Yield the arguments of the measure, including the seed, in a fixed order."""
         names = list(self.parameters)
         for values in itertools.product(*self.parameters.values()):
             for seed in range(self.first_seed, self.first_seed + self.repeats):
@@ -61,9 +61,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of y against x, one for each value of `by`, in panels; a band of one standard error around the mean.
+    """Lines of y against x, one per value of `by`, in panels, with a band of one standard error around the mean.
 
-    `band` names two metrics that are the ends of the band instead, say quantiles; `only` the rows that are drawn.
+    `band` names two metrics to use as the ends of the band instead, such as quantiles; `only` selects the rows to draw.
     """
 
     x: str
@@ -92,7 +92,7 @@ class Heat:
 
 @dataclass(frozen=True)
 class Scatter:
-    """A dot for each row, or for each group of `by`, at x and y; with `name`, the dots of a colour are named."""
+    """A dot per row at x and y, in panels, with one colour per value of `by`."""
 
     x: str
     y: str
@@ -105,7 +105,7 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Table:
-    """Means of some metrics for each combination of `by`."""
+    """The means of some metrics for each combination of `by`."""
 
     by: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -119,8 +119,8 @@ Picture = Lines | Heat | Scatter | Table
 class Experiment:
     """One figure, table or theorem of a paper.
 
-    `note` says what differs from the paper, and politely where the paper has a slip. Cells with `timed` measure
-    times: they run alone, and are not the same from run to run.
+    `note` says what differs from the paper, and politely where the paper has a slip. If `timed`, cells measure time:
+    they run one at a time, and differ from run to run.
     """
 
     paper: str
@@ -132,18 +132,18 @@ class Experiment:
     claims: tuple[Claim, ...]
     picture: Picture | tuple[Picture, ...]
     note: str = ""
-    data: tuple[str, ...] = ()  # files it reads if they are at hand
+    data: tuple[str, ...] = ()  # files to read if they are found
     timed: bool = False
 
     @property
     def id(self) -> str:
-        """What a person types: paper/name."""
+        """The name on the command line: paper/name."""
         return f"{self.paper}/{self.name}"
 
     def grid(self, *, full: bool) -> Grid:
-        """The grid of minutes, or the whole one."""
+        """The quick grid, which takes minutes, or the full one."""
         return self.full if full else self.quick
 
     def judged(self, rows: Rows) -> list[tuple[Claim, Verdict]]:
-        """Every claim with its verdict on these results."""
+        """Return every claim with its verdict on these results."""
         return [(claim, claim.judge(rows)) for claim in self.claims]

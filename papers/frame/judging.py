@@ -1,9 +1,9 @@
-"""How claims are judged: paired comparisons over the grid, with the chance of a wrong verdict stated.
+"""Judges of claims: paired comparisons over the grid, with a stated probability of a wrong verdict.
 
-A cell of the grid decides for or against a claim when the mean difference over its seeds lies beyond z standard
-errors of zero, z being such that over all cells together a cell decides wrongly with probability 1% at most
-(Bonferroni; with few seeds Student's distribution takes the place of the normal one). Other cells are ties: the
-simulation cannot tell, which speaks for neither side.
+A cell of the grid decides for or against a claim when the mean difference over its seeds lies more than z standard
+errors from zero, with z chosen so that the probability of any wrong decision over all cells is at most 1%
+(Bonferroni; with few seeds, Student's distribution replaces the normal one). Other cells are ties: the
+simulation cannot tell, which counts for neither side.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 from papers.frame.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Verdict
 from papers.frame.rows import Rows
 
-WRONG = 0.01  # chance that any cell decides wrongly
-_MOSTLY = 0.5  # of the cells that decide: below it, a claim fails
+WRONG = 0.01  # probability that any cell decides wrongly
+_MOSTLY = 0.5  # below this share of the deciding cells, a claim fails
 
 NOTHING = Verdict(NOT_RUN, "no results yet", "")
 
@@ -28,9 +28,9 @@ NOTHING = Verdict(NOT_RUN, "no results yet", "")
 def never_above(
     metric: str, low: str, high: Sequence[str], *, by: Sequence[str], among: str = "method", slack: float = 0.0
 ) -> Callable[[Rows], Verdict]:
-    """That `low` has no larger mean of the metric than every one of `high`, in each group of `by`.
+    """Judge whether the mean metric of `low` is at most that of each of `high`, in each group of `by`.
 
-    `slack` is how much larger it may be, as a share: for claims of "about the same".
+    `slack` is the share by which it may be larger, for claims of "about the same".
     """
 
     def judge(rows: Rows) -> Verdict:
@@ -47,7 +47,7 @@ def never_above(
 
 
 def between(metric: str, middle: str, ends: tuple[str, str], *, by: Sequence[str], among: str = "method") -> Any:
-    """That the mean of the metric of `middle` lies between those of the ends, in each group of `by`."""
+    """Judge whether the mean metric of `middle` lies between those of the ends, in each group of `by`."""
 
     def judge(rows: Rows) -> Verdict:
         cells = []
@@ -63,7 +63,7 @@ def between(metric: str, middle: str, ends: tuple[str, str], *, by: Sequence[str
 
 
 def never_worst(metric: str, name: str, others: Sequence[str], *, by: Sequence[str], among: str = "method") -> Any:
-    """That the mean of the metric of `name` is no larger than the largest of the others, in each group of `by`."""
+    """Judge whether the mean metric of `name` is at most the largest of the others, in each group of `by`."""
 
     def judge(rows: Rows) -> Verdict:
         cells = [
@@ -71,7 +71,7 @@ def never_worst(metric: str, name: str, others: Sequence[str], *, by: Sequence[s
             for _, group in rows.groups(*by)
             if {name, *others} <= set(group.values(among))
         ]
-        # the best of several comparisons speaks for the claim, so each has to be that much surer
+        # the best of several comparisons counts for the claim, so each must be more certain
         text = f"{name} against the worst of {', '.join(others)}"
         return decided(cells, text, f"{metric} of {name} is no larger", looks=len(others))
 
@@ -81,7 +81,7 @@ def never_worst(metric: str, name: str, others: Sequence[str], *, by: Sequence[s
 def always_lowest(
     metric: str, name: str, *, by: Sequence[str], among: str = "method", rounding: float = 1e-12
 ) -> Callable[[Rows], Verdict]:
-    """That the metric of `name` is the lowest in every single run (a seed of a group of `by`), up to rounding."""
+    """Judge whether the metric of `name` is the lowest in every run (a seed of a group of `by`), up to rounding."""
 
     def judge(rows: Rows) -> Verdict:
         runs = [{row[among]: row[metric] for row in run} for _, run in rows.groups(*by, "seed")]
@@ -97,7 +97,7 @@ def always_lowest(
 
 
 def centred(metric: str, name: str, *, by: Sequence[str], among: str = "method") -> Callable[[Rows], Verdict]:
-    """That the mean of the metric of `name` is zero in each group of `by`: none is away from it by more than chance."""
+    """Judge whether the mean metric of `name` is zero in each group of `by`, as far as chance allows."""
 
     def judge(rows: Rows) -> Verdict:
         groups = [part.column(metric) for _, part in rows.where(**{among: name}).groups(*by)]
@@ -118,7 +118,7 @@ def centred(metric: str, name: str, *, by: Sequence[str], among: str = "method")
 
 
 def signed(metric: str, name: str, sign: int, *, by: Sequence[str], among: str = "method") -> Callable[[Rows], Verdict]:
-    """That the mean of the metric of `name` is above zero (sign 1) or below it (-1), in each group of `by`."""
+    """Judge whether the mean metric of `name` is above zero (sign 1) or below zero (-1), in each group of `by`."""
 
     def judge(rows: Rows) -> Verdict:
         groups = [part.column(metric) for _, part in rows.where(**{among: name}).groups(*by)]
@@ -141,7 +141,7 @@ def signed(metric: str, name: str, sign: int, *, by: Sequence[str], among: str =
 def alike(
     metric: str, one: str, other: str, *, by: Sequence[str], among: str = "method", slack: float
 ) -> Callable[[Rows], Verdict]:
-    """That the means of the metric of two are about the same in each group of `by`: neither larger by that share."""
+    """Judge whether the mean metrics of two methods agree within the share `slack`, in each group of `by`."""
 
     def judge(rows: Rows) -> Verdict:
         cells = [
@@ -155,14 +155,14 @@ def alike(
 
 
 def only(judge: Callable[[Rows], Verdict], **wanted: Any) -> Callable[[Rows], Verdict]:
-    """The same judge on some of the rows only."""
+    """Restrict a judge to some of the rows."""
     return lambda rows: judge(rows.where(**wanted))
 
 
 def decided(cells: Sequence[float], text: str, good: str, *, looks: int = 1) -> Verdict:
-    """The verdict on cells given by their scores: standard errors by which they speak for the claim, or against it.
+    """Return the verdict on cells from their scores: standard errors in favour of the claim, or against it.
 
-    `looks` is how many comparisons each score is the best of.
+    `looks` is the number of comparisons of which each score is the best.
     """
     if not cells:
         return NOTHING
@@ -181,7 +181,7 @@ def decided(cells: Sequence[float], text: str, good: str, *, looks: int = 1) -> 
 def exact(
     holds: Callable[[Rows], bool], numbers: Callable[[Rows], str], how: str = "exact arithmetic"
 ) -> Callable[[Rows], Verdict]:
-    """A claim about numbers without randomness: it holds or fails."""
+    """Judge a claim about numbers without randomness: it holds or fails."""
 
     def judge(rows: Rows) -> Verdict:
         if not rows:
@@ -194,7 +194,7 @@ def exact(
 def share_of(
     condition: Callable[[Any], bool], text: str, *, all_of: float = 1.0, most_of: float = 0.9
 ) -> Callable[[Rows], Verdict]:
-    """That a condition is true of every row: holds at the share `all_of`, in part at `most_of`."""
+    """Judge whether a condition is true of every row: it holds at the share `all_of`, in part at `most_of`."""
 
     def judge(rows: Rows) -> Verdict:
         if not rows:
@@ -207,7 +207,7 @@ def share_of(
 
 
 def _largest_ratio(rows: Rows, metric: str, among: str, low: str, high: Sequence[str], by: Sequence[str]) -> str:
-    """How many times as large as another the mean of `low` is at most, and where."""
+    """The largest ratio of the mean of `low` to another mean, and where it occurs."""
     found = []
     for key, group in rows.groups(*by):
         means = {row[among]: row[metric] for row in group.average(metric, among)}
@@ -224,7 +224,7 @@ def _largest_ratio(rows: Rows, metric: str, among: str, low: str, high: Sequence
 
 
 def _difference(group: Rows, metric: str, among: str, low: str, high: str, slack: float) -> float:
-    """By how many standard errors the mean of `low` is below that of `high`, seed by seed."""
+    """The number of standard errors by which the mean of `low` is below that of `high`, paired by seed."""
     small, large = (group.where(**{among: name}) for name in (low, high))
     paired = {row.get("seed"): row[metric] for row in small}
     differences = np.array(
@@ -243,7 +243,7 @@ def _difference(group: Rows, metric: str, among: str, low: str, high: str, slack
 
 
 def _from_zero(numbers: Any) -> float:
-    """By how many standard errors the mean is above zero."""
+    """The number of standard errors by which the mean is above zero."""
     mean = float(numbers.mean())
     if len(numbers) == 1 or mean == 0:
         return math.copysign(math.inf, mean) if mean else 0.0
@@ -256,7 +256,7 @@ def _sure(z: float) -> str:
 
 
 def _normal_score(score: float, freedom: int) -> float:
-    """The score of a normal variable that is as rare as this one of Student's: with few seeds, less."""
+    """The normal score with the same tail probability as this score of Student's distribution."""
     from scipy.special import ndtri, stdtr
 
     return math.copysign(float(-ndtri(stdtr(freedom, -abs(score)))), score)

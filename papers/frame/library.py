@@ -12,13 +12,13 @@ from papers.frame.experiment import Experiment
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: the name a person types, which is also its folder, and its title."""
+    """A paper: its name on the command line, which is also its folder, and its title."""
 
     name: str
     title: str
 
     def experiments(self) -> tuple[Experiment, ...]:
-        """Its experiments, in the order of the paper."""
+        """Return its experiments, in the order of the paper."""
         found: tuple[Experiment, ...] = import_module(f"papers.{self.name}").EXPERIMENTS
         return found
 
@@ -44,7 +44,7 @@ PAPERS: tuple[Paper, ...] = (
 
 
 def experiments(names: Sequence[str] = ()) -> list[Experiment]:
-    """The experiments of these names, paper or paper/figure; all by default.
+    """Return the experiments with these names, paper or paper/figure; all by default.
 
     >>> experiments(["kbr/figure-3"])[0].name
     'figure-3'
@@ -63,8 +63,8 @@ def _matching(name: str) -> list[Experiment]:
     paper, _, figure = name.partition("/")
     if paper not in papers:
         raise InvalidArgument("name", f"be one of {', '.join(papers)}", name)
-    own = papers[paper].experiments()
-    matching = [each for each in own if figure in ("", each.name)]
+    known = papers[paper].experiments()
+    matching = [each for each in known if figure in ("", each.name)]
     if not matching:
-        raise InvalidArgument("name", f"be one of {', '.join(each.id for each in own)}", name)
+        raise InvalidArgument("name", f"be one of {', '.join(each.id for each in known)}", name)
     return matching

@@ -1,4 +1,4 @@
-"""One page for all papers: each figure redrawn beside the claim, the verdict, how sure it is, and the command."""
+"""One page for all papers: each figure redrawn beside the claims, verdicts, their confidence, and the command."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from deniable._version import __version__
 from papers.frame.cache import Cache, CacheError
 from papers.frame.drawing import png
 from papers.frame.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Claim, Experiment, Picture, Verdict
+from papers.frame.judging import NOTHING
 from papers.frame.library import PAPERS
 from papers.frame.rows import Rows
 from papers.frame.runner import results
@@ -42,20 +43,19 @@ class Judged:
 
 
 def judged(experiment: Experiment, cache: Cache, *, full: bool = False) -> Judged:
-    """The verdicts on what is kept of an experiment."""
+    """Judge an experiment on its results on disk."""
     rows = results(experiment, cache, full=full)
     if not rows:
-        empty = tuple((claim, Verdict(NOT_RUN, "no results yet", "")) for claim in experiment.claims)
-        return Judged(experiment, rows, empty)
+        return Judged(experiment, rows, tuple((claim, NOTHING) for claim in experiment.claims))
     return Judged(experiment, rows, tuple(experiment.judged(rows)))
 
 
 def write(
     entries: Sequence[Judged], folder: Path, *, full: bool = False, progress: Callable[[Experiment], None] | None = None
 ) -> Path:
-    """Write index.html, and the PNG and CSV of every experiment, into a folder; returns the page's path.
+    """Write index.html, and the PNG and CSV of every experiment, into a folder; return the path of the page.
 
-    Every file takes its name only once it is whole.
+    Every file gets its name only when it is complete.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def _page(entries: Sequence[Judged], sections: Iterable[str]) -> str:
         for e in entries
     )
     titles = {paper.name: paper.title for paper in PAPERS}
-    parts = [f"<h2>{escape(titles.get(name, name))}</h2>{''.join(own)}" for name, own in by_paper.items()]
+    parts = [f"<h2>{escape(titles.get(name, name))}</h2>{''.join(found)}" for name, found in by_paper.items()]
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Published results, redrawn</title>'
         f"<style>{_STYLE}</style><h1>Published results, redrawn</h1>"

@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 
 
 class Rows(Sequence[Row]):
-    """Rows of named numbers and words. Nothing changes it; every question makes a new one."""
+    """An immutable table of rows with named numbers and words; every query returns a new one."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = tuple(rows)
@@ -33,22 +33,22 @@ class Rows(Sequence[Row]):
         return Rows(self._rows[place]) if isinstance(place, slice) else self._rows[place]
 
     def where(self, **wanted: Any) -> Rows:
-        """The rows whose members have these values; of a list or range, one of its values."""
+        """Return the rows whose members have these values; a list or range means any of its values."""
         tests = {name: _test(value) for name, value in wanted.items()}
         return Rows(row for row in self if all(name in row and test(row[name]) for name, test in tests.items()))
 
     def column(self, name: str) -> Floats:
-        """One member of all rows, as numbers."""
+        """Return one member of all rows, as numbers."""
         if any(name not in row for row in self):
             raise InvalidArgument("column", "be a member of every row", name)
         return np.array([row[name] for row in self], float)
 
     def values(self, name: str) -> list[Any]:
-        """The different values of one member, in the order they come."""
+        """Return the distinct values of one member, in order of appearance."""
         return list(dict.fromkeys(row[name] for row in self if name in row))
 
     def groups(self, *names: str) -> Iterator[tuple[dict[str, Any], Rows]]:
-        """The rows that share these members, group by group, in the order they come."""
+        """Group the rows by these members, in order of appearance."""
         found: dict[tuple[Any, ...], list[Row]] = {}
         for row in self:
             found.setdefault(tuple(row[name] for name in names), []).append(row)
@@ -56,7 +56,7 @@ class Rows(Sequence[Row]):
             yield dict(zip(names, key, strict=True)), Rows(rows)
 
     def average(self, metric: str, *by: str, using: Callable[[Floats], Any] = np.mean) -> Rows:
-        """For each group the mean (or another statistic) of a metric, its standard error, and how many there are."""
+        """Return, for each group, the mean (or another statistic) of a metric, its standard error, and the count."""
         made = []
         for key, rows in self.groups(*by):
             numbers = rows.column(metric)
@@ -65,7 +65,7 @@ class Rows(Sequence[Row]):
         return Rows(made)
 
     def to_csv(self) -> str:
-        """All rows as CSV: the same rows give the same text."""
+        """Return all rows as CSV; the same rows give the same text."""
         names = list(dict.fromkeys(name for row in self for name in row))
         out = io.StringIO()
         writer = csv.DictWriter(out, names, lineterminator="\n")

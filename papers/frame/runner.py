@@ -1,4 +1,4 @@
-"""Runs experiments: only the cells not kept yet, several at once, and keeps each as soon as it is done."""
+"""Running experiments: only the missing cells, several at a time, each saved as soon as it is done."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from papers.frame.cache import Cache, cell_key
 from papers.frame.experiment import Experiment, Measure
 from papers.frame.rows import Row, Rows
 
-_AHEAD = 2  # cells given out for each worker before one of them is done
+_AHEAD = 2  # cells submitted per worker
 
 Progress = Callable[[Experiment, int, int], None]  # cells done, and cells in all
 
 
 def results(experiment: Experiment, cache: Cache, *, full: bool = False) -> Rows:
-    """What is kept of an experiment's grid, in the grid's order; cells that were not run are left out."""
+    """Return the saved results of an experiment's grid, in the order of the grid; missing cells are omitted."""
     kept = cache.read(experiment)
     rows: list[Row] = []
     for cell in experiment.grid(full=full).cells():
@@ -29,7 +29,7 @@ def results(experiment: Experiment, cache: Cache, *, full: bool = False) -> Rows
 
 
 def missing(experiment: Experiment, cache: Cache, *, full: bool = False) -> list[dict[str, Any]]:
-    """The cells of the grid that are not kept."""
+    """Return the cells of the grid that have no saved results."""
     kept = cache.read(experiment)
     return [cell for cell in experiment.grid(full=full).cells() if cell_key(experiment, cell) not in kept]
 
@@ -42,9 +42,9 @@ def run(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> None:
-    """Measure what is missing. Interrupted at any time, it goes on from there when it is run again.
+    """Measure the missing cells. After an interruption, the next run continues where this one stopped.
 
-    With several jobs, cells are measured by as many processes; cells that measure times run one at a time.
+    With several jobs, cells are measured by several processes; cells that measure time run one at a time.
     """
     for experiment in experiments:
         cells = missing(experiment, cache, full=full)
@@ -86,8 +86,8 @@ def _measure(measure: Measure, cell: Mapping[str, Any]) -> Sequence[Row]:
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Worker processes that leave interrupts to the one that writes."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers are the threads
+    """Make worker processes that ignore interrupts, which the parent handles."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # parallelism comes from the workers
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_ignore_interrupts)
     try:
         yield pool

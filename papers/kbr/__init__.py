@@ -1,4 +1,4 @@
-"""Kairouz, Bonawitz, Ramage 2016: estimating discrete distributions with k-RR, k-RAPPOR, and hashed forms of both."""
+"""Kairouz, Bonawitz, Ramage 2016: discrete distribution estimation with k-RR, k-RAPPOR, and hashed forms of both."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _PLACES = np.linspace(0, 1, 21)
 
 
 def measure(seed: int, epsilon: float, n: int, loss: str) -> list[dict[str, Any]]:
-    """For several mechanisms of two values: their minimax risk over the least, and the W that makes them from it."""
+    """For several mechanisms on two values: their minimax risk relative to the least, and W with Q = Q_WRR W."""
     random = generator(seed)
     warner = _warner(epsilon)
     least = minimax_risk(warner, n, LOSSES[loss])
@@ -51,7 +51,7 @@ def measure(seed: int, epsilon: float, n: int, loss: str) -> list[dict[str, Any]
 
 
 def _warner(epsilon: float) -> Floats:
-    """The channel that runs."""
+    """The channel of randomised response as implemented."""
     server = mechanism("grr", k=2, epsilon=epsilon)
     channel = server.channel
     assert channel is not None
@@ -60,7 +60,7 @@ def _warner(epsilon: float) -> Floats:
 
 
 def _bits(epsilon: float, name: str) -> Floats:
-    """Two bits, one for each value, each with noise."""
+    """Two noisy bits, one per value."""
     root = math.exp(epsilon / 2)
     p, q = (root / (root + 1), 1 / (root + 1)) if name == SUE else (0.5, 1 / (math.exp(epsilon) + 1))
     first, second = np.array([p, 1 - p]), np.array([q, 1 - q])
@@ -68,11 +68,11 @@ def _bits(epsilon: float, name: str) -> Floats:
 
 
 def _random(epsilon: float, random: np.random.Generator) -> Floats:
-    """A random channel of 2 to 4 outputs whose ratios stay within e^epsilon, and two of them reach it."""
+    """A random channel with 2 to 4 outputs whose ratios stay within e^epsilon; two of them reach it."""
     outputs = int(random.integers(2, 5))
     logs = np.concatenate([[epsilon, -epsilon], random.uniform(-epsilon, epsilon, outputs - 2)])
     weights, gains = random.dirichlet(np.ones(outputs)), np.expm1(logs)
-    # both rows add up to 1: what ratios above 1 add, those below take away
+    # both rows sum to 1: ratios above 1 add as much as ratios below 1 take away
     above = gains > 0
     weights[above] *= -(weights[~above] @ gains[~above]) / (weights[above] @ gains[above])
     first: Floats = weights / weights.sum()
@@ -103,7 +103,7 @@ def minimax_risk(matrix: Floats, n: int, loss: Callable[[Any], Any]) -> float:
 
 
 def _outcomes(n: int, outputs: int) -> Iterator[list[int]]:
-    """How many of n reports show each output, in every way."""
+    """All ways to distribute n reports over the outputs."""
     for chosen in combinations_with_replacement(range(outputs), n):
         yield [chosen.count(each) for each in range(outputs)]
 

@@ -1,4 +1,4 @@
-"""Proposition 1: how the largest losses of mechanisms compare with the orders of the minimax risk at high privacy."""
+"""Proposition 1: the largest losses of mechanisms compared with the orders of the minimax risk at high privacy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from papers.frame.judging import NOTHING
 from papers.frame.rows import Rows
 from papers.kbr.sources import FLAT, K_RAPPOR, K_RR, LABELS, NAMES, PAPER, drawn
 
-MOST = 5.0  # what the constant of the upper bound stays below
+MOST = 5.0  # the constant of the upper bound stays below this
 _SHOWN = {K_RR: NAMES[K_RR], K_RAPPOR: NAMES[K_RAPPOR], "subset selection": "ss"}
 _LABELS = {**LABELS, "l2 over upper": "l2^2 / min{1, k/(n eps^2)}", "l1 over upper": "l1 / min{1, k/sqrt(n eps^2)}"}
 _SOURCES = ("zipf 0", "geometric", "zipf 1", "zipf 5", FLAT)
@@ -46,7 +46,7 @@ def _away(server: Any, p: Floats, n: int, random: np.random.Generator) -> Floats
 
 
 def _over_bounds(squared: float, absolute: float, k: int, users: float) -> dict[str, float]:
-    """`users` is n epsilon^2."""
+    """Divide the losses by both bounds; `users` is n epsilon^2."""
     return {
         "l2 over upper": squared / min(1.0, k / users),
         "l2 over lower": squared / min(1.0, 1 / math.sqrt(users), k / users),
@@ -56,7 +56,7 @@ def _over_bounds(squared: float, absolute: float, k: int, users: float) -> dict[
 
 
 def below(metric: str) -> Callable[[Rows], Verdict]:
-    """That the best mechanism of each setting stays below the upper bound with a constant below 5."""
+    """Judge whether the best mechanism of each setting stays below the upper bound with a constant below 5."""
 
     def judge(rows: Rows) -> Verdict:
         if not rows:
@@ -72,7 +72,7 @@ def below(metric: str) -> Callable[[Rows], Verdict]:
 
 
 def above(metric: str, least: float) -> Callable[[Rows], Verdict]:
-    """That no mechanism of any setting comes below a small share of the lower bound."""
+    """Judge whether no mechanism falls below a small share of the lower bound in any setting."""
 
     def judge(rows: Rows) -> Verdict:
         if not rows:

@@ -1,4 +1,4 @@
-"""Proposition 5: from which epsilon on k-RR loses less than k-RAPPOR in l2, with the numbers of its proof."""
+"""Proposition 5: the epsilon above which k-RR has a smaller l2 loss than k-RAPPOR, with the numbers of its proof."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAID = 3.1559
 
 
 def measure(seed: int, first: int, last: int) -> list[dict[str, Any]]:
-    """For each k in a range and each epsilon named: that epsilon, and f there; whether f grows with epsilon."""
+    """For each k in a range and each epsilon named: that epsilon, f there, and whether f grows with epsilon."""
     del seed  # nothing is random
     rows = []
     for k in range(first, last):
@@ -33,7 +33,7 @@ def measure(seed: int, first: int, last: int) -> list[dict[str, Any]]:
 
 
 def _least(k: int) -> float:
-    """The least epsilon with f >= 1, by bisection; 0 where there is no larger."""
+    """The least epsilon with f >= 1, by bisection; 0 if there is no positive one."""
     low, high = 0.0, math.log(k)
     if advantage(low, k) >= 1:
         return 0.0

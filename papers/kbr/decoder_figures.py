@@ -51,7 +51,7 @@ def _normalized(name: str) -> Claim:
 
 
 def shrinks(rows: Rows) -> Verdict:
-    """That where k < e^epsilon, the advantage of k-RR is smaller with more users."""
+    """Judge whether the advantage of k-RR shrinks with more users where k < e^epsilon."""
     advantages = []
     for _, group in rows.where(region=LOW_PRIVACY).groups("source", "k", "epsilon"):
         means = group.average("gain l1", "n")
@@ -67,7 +67,7 @@ def shrinks(rows: Rows) -> Verdict:
 
 
 def shape(seed: int, size: int) -> list[dict[str, Any]]:
-    """Figure 4: the distribution, at 64 places, with its sum and mean and those it has before it is cut."""
+    """Figure 4: the distribution at 64 places, with its sum and mean, before and after truncation."""
     p = drawn("geometric", size, generator(seed))
     ratio = p[1] / p[0]
     whole = {"sum": float(p.sum()), "mean": float(p @ np.arange(size)), "uncut": float(ratio / (1 - ratio))}
@@ -95,7 +95,7 @@ def _improvement(number: int, norm: str, title: str, *sources: str) -> Experimen
 
 
 def _with_all_sources(figure: Experiment) -> Experiment:
-    """Figure 1 also has what section 4.4 says of other distributions."""
+    """Figure 1 also covers what section 4.4 says about other distributions."""
     skewed = SKEWED[1:]
     more = (
         _projected("the same for k-RR on all other skewed distributions", "l1", skewed, K_RR),

@@ -22,7 +22,7 @@ Losses = dict[tuple[str, str], dict[str, float]]
 
 
 def decoders(seed: int, source: str, n: int, k: int, epsilon: float, draws: int) -> list[dict[str, Any]]:
-    """The loss of every decoder, the mean of some draws, and by how much the projected one improves on the others."""
+    """The loss of every decoder, averaged over some draws, and the improvement of the projected one on the others."""
     losses = _losses(seed, source, n, k, epsilon, draws)
     rows = []
     for name, methods in DECODERS.items():
@@ -39,7 +39,7 @@ def decoders(seed: int, source: str, n: int, k: int, epsilon: float, draws: int)
 
 
 def best(seed: int, source: str, n: int, k: int, epsilon: float, draws: int) -> list[dict[str, Any]]:
-    """The loss of the best decoder of either mechanism, by the mean of some draws, and their difference."""
+    """The loss of the best decoder of either mechanism, averaged over some draws, and their difference."""
     losses = _losses(seed, source, n, k, epsilon, draws)
     found = {
         name: {norm: min(losses[name, method][norm] for method in methods) for norm in ("l1", "l2")}

@@ -34,26 +34,26 @@ _TRIES = 3  # samples for each choice of sizes in a search
 
 
 def losses(seed: int, size: int, n: int, epsilon: float, alphabet: str, sizes: str) -> list[dict[str, Any]]:
-    """One sample: the loss of each mechanism with its best sizes, by formula or by search, and of both baselines."""
+    """One sample: the loss of each mechanism with its best sizes, by formula or by search, and both baselines."""
     one = sample(size, n, generator(seed))
     found = {name: loss(best(name, alphabet, size, epsilon, n, sizes), one) for name in SHOWN[alphabet]}
     return [{"method": name, "l1": each} for name, each in {**found, **baselines(geometric(size), n)}.items()]
 
 
 def sample(size: int, n: int, random: np.random.Generator) -> Sample:
-    """How many users have each value, and a seed for their reports that has nothing to do with it."""
+    """The number of users with each value, and an independent seed for their reports."""
     return random.multinomial(n, geometric(size)), int(random.integers(2**62))
 
 
 def baselines(p: Floats, n: int) -> dict[str, float]:
-    """The expected loss of the users' own histogram, for many users, and of the uniform distribution."""
+    """The expected loss of the users' true histogram, for many users, and of the uniform distribution."""
     # E |p_i - T_i/n| is about sqrt(2 p_i (1 - p_i)/(pi n))
     raw = float(np.sqrt(2 * p * (1 - p) / (math.pi * n)).sum())
     return {RAW: raw, EVEN: float(np.abs(p - 1 / len(p)).sum())}
 
 
 def loss(server: Mechanism, one: Sample) -> float:
-    """The l1 distance of the decoded distribution from the one that users were drawn from."""
+    """The l1 distance between the decoded distribution and the one that users were drawn from."""
     users, seed = one
     if not isinstance(server.domain, Open):
         found = server.estimate(simulate(server, users, seed=seed), _METHOD).frequencies
@@ -66,7 +66,7 @@ def loss(server: Mechanism, one: Sample) -> float:
             try:
                 found = server.estimate(summary, _METHOD, candidates=words, complete=True).frequencies
             except InvalidArgument:
-                # no unique answer: that of least norm, as usual solvers of least squares give
+                # no unique answer: take the one of least norm, as the usual least-squares solvers do
                 design = server.functions.design(server.domain.indices(words), complete=True)
                 found = server.cohort_cells(summary, design).projected().frequencies
     return float(np.abs(found - geometric(len(users))).sum())
@@ -74,7 +74,7 @@ def loss(server: Mechanism, one: Sample) -> float:
 
 @lru_cache(maxsize=64)
 def best(name: str, alphabet: str, size: int, epsilon: float, n: int, sizes: str) -> Mechanism:
-    """The mechanism with the sizes of least error by formula, or of least median loss in the paper's search."""
+    """The mechanism with the sizes of least error by formula, or with the least median loss in the paper's search."""
     if name in (K_RR, K_RAPPOR):
         return mechanism(NAMES[name], k=size, epsilon=epsilon)
     if sizes == TUNED:
@@ -103,7 +103,7 @@ def grid(name: str, alphabet: str, size: int) -> Iterator[tuple[int, int, int]]:
 def make(
     name: str, alphabet: str, size: int, epsilon: float, cohorts: int | None, buckets: int | None, hashes: int = 1
 ) -> Mechanism | None:
-    """A mechanism with these sizes, the best by formula where None; nothing where it refuses them."""
+    """Make a mechanism with these sizes, the best by formula where None; return None if it refuses them."""
     parameters: dict[str, Any] = {"cohorts": cohorts, "buckets": buckets}
     if name == O_RAPPOR:
         parameters["hashes"] = hashes
@@ -124,7 +124,7 @@ def make(
 def median_loss(
     name: str, alphabet: str, size: int, epsilon: float, sizes: tuple[int, int, int], samples: list[Sample]
 ) -> float:
-    """The median loss of these sizes over some samples; infinite where there is no such mechanism."""
+    """The median loss of these sizes over some samples; infinite if there is no such mechanism."""
     made = make(name, alphabet, size, epsilon, *sizes)
     if made is None:
         return math.inf

@@ -1,4 +1,4 @@
-"""Section E.2: the estimator of least worst-case l2 loss from raw data, beside the empirical one."""
+"""Section E.2: the estimator of least worst-case l2 loss from raw data, compared with the empirical one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SOURCES = ("zipf 0", "geometric", "zipf 2", "zipf 9")
 
 
 def shrunk(counts: Counts, pull: float) -> Floats:
-    """Frequencies from n raw values and `pull` imagined ones, spread evenly; the minimax ones for sqrt n of them.
+    """Frequencies from n raw values and `pull` imagined ones, distributed evenly; minimax if `pull` is sqrt n.
 
     >>> shrunk(np.array([3, 1]), 2.0).round(3).tolist()
     [0.667, 0.333]
@@ -31,13 +31,13 @@ def shrunk(counts: Counts, pull: float) -> Floats:
 
 
 def risk(squares: float, k: int, n: int, pull: float) -> float:
-    """E l2^2 of that estimator where the squares of the true frequencies add up to `squares`."""
+    """E l2^2 of the shrunk estimator if the squares of the true frequencies add up to `squares`."""
     # (n (1 - s) + a^2 (s - 1/k)) / (n + a)^2
     return (n * (1 - squares) + pull**2 * (squares - 1 / k)) / (n + pull) ** 2
 
 
 def measure(seed: int, k: int, n: int, draws: int) -> list[dict[str, Any]]:
-    """For each estimator: its largest loss, and at some distributions its loss, exactly and measured, and its bias."""
+    """For each estimator: its largest loss, and at some distributions its exact and measured loss and its bias."""
     random = generator(seed)
     least = (1 - 1 / k) / (math.sqrt(n) + 1) ** 2
     rows: list[dict[str, Any]] = []
@@ -68,7 +68,7 @@ def measure(seed: int, k: int, n: int, draws: int) -> list[dict[str, Any]]:
 
 
 def asymptotic_bias(rows: Rows) -> Verdict:
-    """That the bias of the minimax estimator does not vanish for many users."""
+    """Judge whether the bias of the minimax estimator does not vanish for many users."""
     part = rows.where(part="at", method=MINIMAX)
     if not part:
         return NOTHING
@@ -94,7 +94,7 @@ def _least_pulls(rows: Rows) -> list[float]:
 
 
 def _saved(rows: Rows) -> float:
-    """By how much the empirical estimator's worst loss exceeds the least, at the most users."""
+    """The excess of the empirical estimator's worst loss over the least, at the largest number of users."""
     return float(rows.where(part="worst", pull=0.0, n=max(rows.values("n"))).column("loss").max()) - 1
 
 

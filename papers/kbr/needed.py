@@ -1,4 +1,4 @@
-"""Figures 9, 10 and 14: the epsilon at which a given loss is reached with so many users."""
+"""Figures 9, 10 and 14: the epsilon at which a given number of users reaches a given loss."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _BY = ("n", "target")
 def needed(
     seed: int, size: int, n: int, alphabet: str, targets: Sequence[float], epsilons: Sequence[float]
 ) -> list[dict[str, Any]]:
-    """For each mechanism and loss that these epsilons reach, the epsilon that it takes.
+    """For each mechanism and each loss within reach, the epsilon needed.
 
-    Between epsilons the logarithm of the loss is taken to be linear. A loss that is reached at the least of them, or
-    not at the largest, has no row.
+    Between epsilons the logarithm of the loss is interpolated linearly. A loss that is already reached at the smallest
+    epsilon, or not at the largest, has no row.
     """
     random = generator(seed)
     samples = [sample(size, n, random) for _ in epsilons]
@@ -42,7 +42,7 @@ def needed(
 
 
 def crossing(epsilons: Any, found: Any, target: float) -> float | None:
-    """Where the loss first falls to the target, if it does.
+    """The point where the loss first falls to the target, if it does.
 
     >>> crossing(np.array([1.0, 2.0, 3.0]), np.array([0.4, 0.2, 0.1]), 0.2)
     2.0
@@ -57,7 +57,7 @@ def crossing(epsilons: Any, found: Any, target: float) -> float | None:
 
 
 def falls_with_users(rows: Rows) -> Verdict:
-    """That more users need a lower epsilon, and larger losses too."""
+    """Judge whether the epsilon needed falls with the number of users, and with the loss allowed."""
     steps: list[float] = []
     for x, other in (("n", "target"), ("target", "n")):
         for _, group in rows.groups("method", other):

@@ -21,12 +21,12 @@ from papers.kbr.sources import FLAT, K_RAPPOR, K_RR, LABELS, NAMES, PAPER, drawn
 UNIFORM = "zipf 0"
 _BY = ("source", "k", "epsilon", "n")
 _NEAR, _SURE = 0.01, 4.0
-_RANDOM = 50  # distributions compared with the uniform one
+_RANDOM = 50  # random distributions compared with the uniform one
 SMALL, LOG = "epsilon = 0.01", "epsilon = ln k"
 
 
 def losses(seed: int, name: str, source: str, k: int, epsilon: float, n: int, draws: int) -> list[dict[str, Any]]:
-    """Mean losses of the empirical estimator over some draws of users and reports, over those of the formulas."""
+    """Mean losses of the empirical estimator over some draws of users and reports, relative to the formulas."""
     random = generator(seed)
     p = drawn(source, k, random)
     server = mechanism(NAMES[name], k=k, epsilon=epsilon)
@@ -43,7 +43,7 @@ def losses(seed: int, name: str, source: str, k: int, epsilon: float, n: int, dr
 
 
 def _worst(name: str, k: int, epsilon: float, n: int, random: np.random.Generator) -> dict[str, float]:
-    """The largest loss by the formulas among random distributions, over that of the uniform one."""
+    """The largest loss by the formulas among random distributions, relative to the uniform one."""
     even = np.full(k, 1 / k)
     others = [drawn(FLAT, k, random) ** power for power in (1, 3) for _ in range(_RANDOM)]
     return {
@@ -57,7 +57,7 @@ def _no_worse(norm: str, row: Row) -> bool:
 
 
 def tends_to_one(rows: Rows) -> Verdict:
-    """That the measured l1 loss is that of the formula at the most users of every setting."""
+    """Judge whether the measured l1 loss matches the formula at the largest number of users of every setting."""
     if not rows:
         return NOTHING
     most, least = max(rows.values("n")), min(rows.values("n"))
@@ -73,7 +73,7 @@ def tends_to_one(rows: Rows) -> Verdict:
 
 
 def factors(seed: int, k: int) -> list[dict[str, Any]]:
-    """Section 4.3: how many times as many users are needed as without privacy, and what is said of it."""
+    """Section 4.3: the factor by which privacy raises the number of users needed, exact and as stated."""
     del seed  # nothing is random
     rows = []
     for name, regime, said in (
@@ -91,7 +91,7 @@ def factors(seed: int, k: int) -> list[dict[str, Any]]:
 
 
 def approaches(name: str, regime: str) -> Callable[[Rows], Verdict]:
-    """That the exact factors come to the one that is said as k grows."""
+    """Judge whether the exact factors approach the stated one as k grows."""
 
     def judge(rows: Rows) -> Verdict:
         part = rows.where(mechanism=name, regime=regime)

@@ -17,8 +17,8 @@ from papers.kbr.hashed import CLOSED, OPEN, SEARCHED, TUNED, Sample, grid, loss,
 from papers.kbr.sources import LABELS, O_RAPPOR, O_RR, PAPER
 
 BUCKETS, COHORTS, HASHES = "k", "C", "h"
-_ORDER = (COHORTS, BUCKETS, HASHES)  # as in the sizes of a search
-_SAMPLES = 5  # of each choice of sizes in a search
+_ORDER = (COHORTS, BUCKETS, HASHES)  # the order of sizes in a search
+_SAMPLES = 5  # samples per choice of sizes in a search
 _BY = ("size", "n", "epsilon")
 _SAME = 0.05
 
@@ -26,7 +26,7 @@ _SAME = 0.05
 def varied(
     seed: int, size: int, n: int, alphabet: str, epsilon: float, sizes: str, fixed: dict[str, Sequence[int]]
 ) -> list[dict[str, Any]]:
-    """The loss for every value of each fixed size: the others are the best by formula, or by search."""
+    """The loss for every value of each fixed size, with the other sizes chosen by formula or by search."""
     random = generator(seed)
     if sizes == SEARCHED:
         return _searched([sample(size, n, random) for _ in range(_SAMPLES)], size, alphabet, epsilon)
@@ -67,7 +67,7 @@ def _row(name: str, varying: str, value: int, lost: float) -> dict[str, Any]:
 
 
 def grows_with_epsilon(rows: Rows) -> Verdict:
-    """That the k of least loss of O-RR never falls as epsilon grows, and grows in all."""
+    """Judge whether the best k of O-RR never falls as epsilon grows, and grows overall."""
     part = rows.where(varied=f"{O_RR} varying {BUCKETS}")
     if not part:
         return NOTHING
@@ -83,7 +83,7 @@ def grows_with_epsilon(rows: Rows) -> Verdict:
 def _few_against_many(
     name: str, varying: str, low: Sequence[int], high: int, slack: float
 ) -> Callable[[Rows], Verdict]:
-    """That the loss at `high` is no larger than at each of `low`."""
+    """Judge whether the loss at `high` is no larger than at each of `low`."""
     values = [f"{varying}={value}" for value in low]
     judge = never_above("l1", f"{varying}={high}", values, by=_BY, among="value", slack=slack)
     return only(judge, varied=f"{name} varying {varying}")

@@ -18,7 +18,7 @@ SKEWED = (
 FLAT = "dirichlet"
 
 K_RR, K_RAPPOR, O_RR, O_RAPPOR = "k-RR", "k-RAPPOR", "O-RR", "O-RAPPOR"
-NAMES = {K_RR: "grr", K_RAPPOR: "sue", O_RR: "orr", O_RAPPOR: "orappor"}  # the paper's, and those of this package
+NAMES = {K_RR: "grr", K_RAPPOR: "sue", O_RR: "orr", O_RAPPOR: "orappor"}  # names in the paper, and in this package
 LABELS = {
     "k": "values k",
     "n": "users n",
@@ -32,7 +32,7 @@ LABELS = {
 
 
 def drawn(source: str, k: int, random: np.random.Generator) -> Floats:
-    """The frequencies of k values; those of "dirichlet" are drawn anew, uniformly from all distributions.
+    """The frequencies of k values; "dirichlet" draws them anew, uniformly from all distributions.
 
     >>> drawn("zipf 1", 3, np.random.default_rng(0)).round(3).tolist()
     [0.545, 0.273, 0.182]

@@ -1,4 +1,4 @@
-"""Section G: how many strings cohorts of hashes tell apart, and how many equations they give."""
+"""Section G: the number of strings that cohorts of hashes tell apart, and the number of equations they give."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from papers.kbr.sources import NAMES, O_RR, PAPER
 
 
 def measure(seed: int, size: int, design: str) -> list[dict[str, Any]]:
-    """The share of strings with buckets of their own, that of pairs with the same buckets, and the design's rank."""
+    """The share of strings with unique buckets, the share of pairs with the same buckets, and the design's rank."""
     cohorts, buckets = map(int, design.split("x"))
     server = mechanism(
         NAMES[O_RR], domain=Domain.open(), epsilon=1.0, cohorts=cohorts, buckets=buckets, candidates=1, seed=seed

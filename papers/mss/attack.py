@@ -1,4 +1,4 @@
-"""Figure 3: how often the best guess of a value from one report is right."""
+"""Figure 3: the success rate of the best guess of a value from one report."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SHOWN = (*THEIRS, "csr", "clh")
 
 
 def measure(seed: int, k: int, n: int, epsilon: float, rounding: str) -> list[dict[str, Any]]:
-    """Attack n reports of Zipf data, by an attacker to whom all values are equally likely beforehand.
+    """Attack n reports of Zipf data, with a uniform prior over all values.
 
-    `rate` is over these users, `uniform` exact for uniform values. `shares` is what w/m (w/k for subset selection)
-    alone gives: the mean of e/(k (1 + (w/m)(e - 1))).
+    `rate` is the success rate over these users, `uniform` the exact rate for uniform values. `shares` is the rate that
+    follows from w/m (w/k for subset selection) alone: the mean of e/(k (1 + (w/m)(e - 1))).
     """
     counts = data("zipf", k, n, 2 * seed)
     unrounded = (exp(epsilon) + 1) / (2 * k)  # where a report supports a share of exactly 1/(e + 1)
@@ -48,7 +48,7 @@ def measure(seed: int, k: int, n: int, epsilon: float, rounding: str) -> list[di
 
 
 def by_shares(mechanism: ModularSubsetSelection | SubsetSelection) -> float:
-    """The mean over cohorts of e/(k (1 + rho (e - 1))), rho the share of residues, or values, that a report marks."""
+    """The mean over cohorts of e/(k (1 + rho (e - 1))), rho the share of residues (or values) marked by a report."""
     e, k = exp(mechanism.epsilon), mechanism.k
     if isinstance(mechanism, SubsetSelection):
         shares = [mechanism.w / k]
@@ -58,7 +58,7 @@ def by_shares(mechanism: ModularSubsetSelection | SubsetSelection) -> float:
 
 
 def guessed(mechanism: Mechanism, counts: Counts, seed: int) -> float:
-    """How often the guess is right: 1/N for a report that N values make likeliest, the sender's among them."""
+    """The success rate of the best guess: 1/N if N values make the report likeliest, the sender's among them."""
     values = np.repeat(np.arange(len(counts)), counts)
     reports = mechanism.privatize(values, seed=seed).data
     if isinstance(mechanism.layout, (BitmapLayout, ResidueLayout)):
@@ -75,7 +75,7 @@ def guessed(mechanism: Mechanism, counts: Counts, seed: int) -> float:
         operator = mechanism.operator()
         total = operator.forward(np.ones(mechanism.k))[reports]
         many = np.floor((total - low * mechanism.k) / (high - low) + 0.25)  # in clh, a value in no class adds up to 1/2
-    # a report that supports no value says nothing: any guess
+    # a report that supports no value gives no information: any guess will do
     return float(np.mean(np.where(many > 0, marks / np.maximum(many, 1), 1 / mechanism.k)))
 
 

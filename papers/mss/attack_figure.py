@@ -1,4 +1,4 @@
-"""Figure 3 declared: its grid, claims and picture."""
+"""Figure 3 as an experiment: its grid, claims and picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LESS, _EXACTLY = 0.95, 1e-9
 
 
 def _times(rows: Rows, metric: str, name: str, other: str) -> dict[tuple[object, ...], float]:
-    """By cell, the mean of one mechanism's metric over the other's."""
+    """For each cell, the mean metric of one mechanism over that of the other."""
     return {
         tuple(key.values()): float(
             cell.where(method=name).column(metric).mean() / cell.where(method=other).column(metric).mean()
@@ -34,7 +34,7 @@ def _identity(rows: Rows) -> float:
 
 
 def _parts(rows: Rows) -> Verdict:
-    """Split what mss is attacked less than ss into what w/m gives and what the place of the frequent values does."""
+    """Split the lower attack rate of mss against ss into the effect of w/m and that of where frequent values lie."""
     if not rows:
         return NOTHING
     both = rows.where(method=("mss", "ss"))

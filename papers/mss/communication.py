@@ -1,4 +1,4 @@
-"""Figure 2: bits of a report."""
+"""Figure 2: bits per report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def average_bits(mechanism: ModularSubsetSelection) -> float:
 
 
 def measure(seed: int, k: int, epsilon: float) -> list[dict[str, Any]]:
-    """Bits of every mechanism's report; for mss on average over cohorts, as in the paper."""
+    """Bits per report of every mechanism; for mss the average over cohorts, as in the paper."""
     whole = made("ss", k, epsilon)
     assert whole is not None
     rows: list[dict[str, Any]] = []
@@ -53,7 +53,7 @@ def measure(seed: int, k: int, epsilon: float) -> list[dict[str, Any]]:
 
 
 def _shares(rows: Rows) -> Rows:
-    """The share of subset selection's bits that mss sends, averaged over draws, where privacy is high."""
+    """Bits of mss relative to subset selection, averaged over draws, at high privacy."""
     private = rows.where(method="mss")
     return Rows(row for row in private if row["epsilon"] <= _HIGH_PRIVACY).average("share", "k", "epsilon")
 

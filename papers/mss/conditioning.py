@@ -1,4 +1,4 @@
-"""Theorems 3 and 4: how condition numbers bound the error, and what bounds condition numbers."""
+"""Theorems 3 and 4: bounds on the error by condition numbers, and bounds on condition numbers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from papers.mss.published_moduli import channel, drawn_tuple, primes, system
 COUNTEREXAMPLE = (157, 167, 179, 269, 277, 293)  # for k = 600, eps = 2, beta = 3
 _CONDITIONED = 10.0
 _MOST = 0.9
-_DRAWS = 1000  # until one determines the histogram
+_DRAWS = 1000  # at most this number of draws until one determines the histogram
 DRAWN, FIXED = "drawn", "counterexample"
 
 
 def errors(seed: int, k: int, number: int, epsilon: float) -> list[dict[str, Any]]:
-    """The worst error over all histograms, exactly, for moduli drawn from the paper's band, against Theorem 3."""
+    """The exact worst error over all histograms, for moduli drawn from the paper's band, against Theorem 3."""
     band = primes(k / (20 * number), min(20 * k / number, k - 1))
     moduli = drawn_tuple(k, band, number, generator(seed))
     if moduli is None:
@@ -38,9 +38,9 @@ def errors(seed: int, k: int, number: int, epsilon: float) -> list[dict[str, Any
 
 
 def senders(k: int, moduli: tuple[int, ...], epsilon: float) -> tuple[float, Floats]:
-    """The condition number of A_w, and n times the mean squared error if all users have one value, for each value.
+    """The condition number of A_w, and for each value n times the mean squared error if all users have that value.
 
-    The error is linear in the histogram, so the largest of these is the largest of any histogram. A report of
+    The error is linear in the histogram, so the largest of these is the largest over all histograms. A report of
     cohort j adds l B_j (1_Z - w/m)/(p - q) to the estimate, B = G^-1 A^T W; residue_noise.py has the moments of 1_Z.
     """
     equations, values = system(k, moduli, epsilon), np.arange(k)
@@ -59,7 +59,7 @@ def senders(k: int, moduli: tuple[int, ...], epsilon: float) -> tuple[float, Flo
 
 
 def condition_number(k: int, moduli: tuple[int, ...], epsilon: float) -> float:
-    """Of A_w, from all its singular values."""
+    """The condition number of A_w, from all its singular values."""
     roots = np.sqrt(system(k, moduli, epsilon).weights)
     rows = [root * (np.arange(k) % m == np.arange(m)[:, np.newaxis]) for m, root in zip(moduli, roots, strict=True)]
     spectrum = np.linalg.svd(np.concatenate(rows), compute_uv=False)
@@ -97,7 +97,7 @@ def published_bound(k: int, beta: float, number: int, epsilon: float) -> float |
 
 
 def _within_bound(rows: Rows) -> Verdict:
-    """That no error exceeds its bound; the case nearest to it, or beyond, is named."""
+    """Judge whether no error exceeds its bound; name the case nearest to its bound, or beyond it."""
     if not rows:
         return NOTHING
     held, top = sum(row["of_bound"] <= 1 for row in rows), max(rows, key=lambda row: float(row["of_bound"]))

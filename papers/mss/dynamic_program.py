@@ -1,8 +1,8 @@
 """The published decoder of Projective Geometry Response, for comparison: a dynamic program over prefixes and suffixes.
 
-f(a, b, z) is the number of reports u that begin with a and whose rest has product z with b, where a begins a point
-and b ends one. Both are zero or have 1 as their first nonzero entry; zero is number 0, the others follow in the
-published order of points, so that a continued by d has number q (a - 1) + d + 2.
+f(a, b, z) is the number of reports u that begin with a and whose remainder has product z with b, where a is a prefix
+and b a suffix of a point. Both are zero or have 1 as their first nonzero entry; zero is number 0, the others follow in
+the published order of points, so that a extended by d has number q (a - 1) + d + 2.
 
 Reference: Feldman, Nelson, Nguyen, Talwar 2022, section 4. Cost: O(K q t).
 """
@@ -15,11 +15,11 @@ from deniable.core.arrays import Floats, Integers
 
 
 def supported(counts: Floats, q: int, t: int) -> Floats:
-    """For each point, how many reports lie on its hyperplane; points in the published order, q prime."""
+    """The number of reports on the hyperplane of each point; points in the published order, q prime."""
     table = _last(counts, q)
     for length in range(2, t):
         table = _step(table, q, length)
-    # at the empty prefix only z = 0 is asked for, and a point begins with 0 or 1
+    # at the empty prefix only z = 0 is needed, and a point begins with 0 or 1
     number, scale = _scaled(q, t - 1)
     inverse = _inverses(q)[scale]
     first = table[0, 1:, 0] + table[1, 1:, 0]
@@ -37,7 +37,7 @@ def _last(counts: Floats, q: int) -> Floats:
 
 
 def _step(table: Floats, q: int, length: int) -> Floats:
-    """f for suffixes of this length, from those shorter by one."""
+    """f for suffixes of this length, from f for suffixes shorter by one."""
     number, scale = _scaled(q, length - 1)
     inverse = _inverses(q)[scale][:, np.newaxis]
     known = table.shape[1]
@@ -53,7 +53,7 @@ def _step(table: Floats, q: int, length: int) -> Floats:
 
 
 def _scaled(q: int, length: int) -> tuple[Integers, Integers]:
-    """Every vector of this length as a multiple of one that counts: the number of that, and the factor."""
+    """Every vector of this length as a multiple of a normalised one: the number of the latter, and the factor."""
     values = np.arange(q**length)
     number, scale = np.zeros(len(values), np.int64), np.ones(len(values), np.int64)
     inverses, before = _inverses(q), 0

@@ -21,7 +21,7 @@ UNBIASED, RIDGE, PRINTED = "unbiased", "ridge", "n_j as printed"
 
 
 def privacy(seed: int, case: list[Any], epsilon: float) -> list[dict[str, Any]]:
-    """The largest ratio of chances over all reports and pairs of values, exactly, against what is stated."""
+    """The exact largest ratio of probabilities over all reports and pairs of values, against the stated one."""
     k, moduli = case
     if moduli:
         mechanism = ModularSubsetSelection(k, epsilon, moduli=tuple(moduli))
@@ -48,7 +48,7 @@ def _ratio(mechanism: ModularSubsetSelection, report: Any) -> Fraction:
 
 
 def bias(seed: int, case: list[Any], epsilon: float) -> list[dict[str, Any]]:
-    """The largest bias of any estimate for any user: the mean over all reports of the estimate from one of them."""
+    """The largest bias of any estimate for any user, from the mean over all reports of the estimate from one report."""
     del seed
     k, moduli = case
     mechanism = ModularSubsetSelection(k, epsilon, moduli=tuple(moduli))
@@ -74,7 +74,7 @@ def _largest(chances: Any, estimates: Any) -> float:
 def _as_printed(mechanism: ModularSubsetSelection, counts: Any) -> Any:
     """Section 3.2 to the letter: y_j = c_j/n_j with n_j the sum of the counts, which is w_j times the reports.
 
-    In place of y_j of cohorts without reports, their mean: the error of that is none of the formula's.
+    For cohorts without reports, y_j is replaced by its mean, so that their error is not blamed on the formula.
     """
     parts = []
     blocks = mechanism.system.blocks(counts[: sum(mechanism.moduli)])
@@ -82,13 +82,13 @@ def _as_printed(mechanism: ModularSubsetSelection, counts: Any) -> Any:
         share = block / block.sum() if block.any() else np.full(m, np.nan)
         parts.append((share - float(channel.q)) / float(channel.gain))
     own = np.concatenate(parts)
-    # unbiased over cohorts: l times the part of the one that reported
+    # unbiased over cohorts: l times the part of the cohort that reported
     centred = np.where(np.isnan(own), 0.0, own * mechanism.cohorts)
     return mechanism.system.least_squares(centred)[0]
 
 
 def _falls(rows: Rows) -> bool:
-    """Whether the bias of the ridge goes to zero with it, no slower than in proportion (within a factor of two)."""
+    """Whether the bias goes to zero with the ridge, at least in proportion to it (within a factor of two)."""
     groups = [part.column("bias") / part.column("ridge") for _, part in rows.groups("k", "epsilon")]
     return all(ratios.max() <= 2 * ratios[0] for ratios in groups)
 

@@ -1,4 +1,4 @@
-"""Table 1: the published bits, errors and attack rates beside the exact ones of the mechanisms that run."""
+"""Table 1: the published bits, errors and attack rates beside the exact ones of the mechanisms as implemented."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EXACTLY, _NEAR = 1e-9, 0.05
 
 
 def measure(seed: int, k: int, epsilon: float) -> list[dict[str, Any]]:
-    """For each mechanism and quantity: what Table 1 says, and what is."""
+    """For each mechanism and quantity: the entry of Table 1, and the exact number."""
     rows = []
     for name, each in _shown(seed, k, epsilon):
         v0, v1, _ = each.noise("users")
@@ -80,7 +80,7 @@ def _published(name: str, each: Mechanism, epsilon: float) -> dict[str, float]:
 
 
 def _within(limit: float, quantity: str, *methods: str) -> Callable[[Rows], Verdict]:
-    """That what is said is right up to a share of it; the one farthest off is named."""
+    """Judge whether the stated numbers are right within a relative error; name the one farthest off."""
     return only(partial(_judged, lambda row: abs(row["off"]) <= limit), quantity=quantity, method=methods)
 
 

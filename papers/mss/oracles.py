@@ -1,4 +1,4 @@
-"""The mechanisms in this paper's pictures, made as the paper makes them, with ours beside, and the data they see."""
+"""The mechanisms in this paper's pictures, made as published, with ours beside them, and their data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LABELS = {
 
 @lru_cache(maxsize=32)
 def made(name: str, k: int, epsilon: float, seed: int = 0, rounding: str = FLOOR) -> Mechanism | None:
-    """A mechanism of the pictures; None where it refuses these values. The seed draws the moduli of "mss"."""
+    """Make a mechanism of the pictures; None if it refuses these parameters. The seed draws the moduli of "mss"."""
     if name == "mss":
         return drawn_modular(k, epsilon, seed, rounding)
     if name == "ss":
@@ -48,12 +48,12 @@ def drawn_modular(k: int, epsilon: float, seed: int, rounding: str = FLOOR) -> M
 
 
 def optimum(epsilon: float, n: int = 1) -> float:
-    """4e/(n (e - 1)^2): the error all but randomised response are said to reach."""
+    """4e/(n (e - 1)^2), the error that all mechanisms but randomised response are said to reach."""
     return 4 * exp(epsilon) / (n * expm1(epsilon) ** 2)
 
 
 def data(name: str, k: int, n: int, seed: int) -> Counts:
-    """True counts of n users: "zipf" draws values with chances as 1/rank^3, "spike" gives all of them the first."""
+    """True counts of n users: "zipf" draws values with probability as 1/rank^3, "spike" gives all users value 0."""
     if name == "spike":
         counts = np.zeros(k, np.int64)
         counts[0] = n

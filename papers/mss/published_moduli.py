@@ -1,8 +1,9 @@
-"""Moduli as the paper draws them: random primes of a band, kept if well conditioned, the least error of all numbers.
+"""Moduli as the paper draws them: random primes of a band, kept if well conditioned, the tuple of least error wins.
 
-Section 4.3: for each number l of moduli, distinct primes from [k/(20 l), 20 k/l], moved to the next prime until they
-determine the histogram, until their condition number is at most 10; of these tuples that of least error. The paper does
-not say how many numbers and draws are tried: here l = 2..15 and 10 draws. It says m_j < k, so the band ends there.
+Section 4.3: for each number l of moduli, draw distinct primes from [k/(20 l), 20 k/l], move them to the next prime
+until they determine the histogram, and repeat until their condition number is at most 10; take the tuple of least
+error. The paper does not say how many l and draws are tried: here l = 2..15 and 10 draws. It says m_j < k, so the band
+ends there.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from deniable.estimation.operators.residues import ResidueSystem, identifies
 from deniable.randomness.simulated import generator
 from papers.mss.theory import system_condition
 
-FLOOR, NEAREST = "floor", "nearest"  # how w = m/(e + 1) is made whole; the printed brackets say floor
+FLOOR, NEAREST = "floor", "nearest"  # how w = m/(e + 1) is rounded; the printed brackets mean floor
 BETA, MOST_CONDITION = 20.0, 10.0
 NUMBERS, DRAWS = range(2, 16), 10
-_MOVES = 2000  # to the next prime, before a draw is given up
+_MOVES = 2000  # moves to the next prime before a draw is given up
 
 
 def subset_size(m: int, epsilon: float, rounding: str = FLOOR) -> int:
-    """w: m/(e + 1) made whole, and one at least."""
+    """w: m/(e + 1) rounded, at least one."""
     ideal = m / (exp(epsilon) + 1)
     return max(1, int(ideal) if rounding == FLOOR else round(ideal))
 
@@ -43,14 +44,14 @@ def primes(low: float, high: float) -> Integers:
 
 
 def channel(m: int, epsilon: float, rounding: str = FLOOR) -> SubsetChannel:
-    """Subset selection of one of m residues, without the rounding of probabilities to 64 bits."""
+    """The channel of subset selection on m residues, without rounding probabilities to 64 bits."""
     w, e = subset_size(m, epsilon, rounding), exp(epsilon)
     p = w * e / (w * e + m - w)
     return SubsetChannel(m, w, p, (m * p - w) / (m - 1), (w - p) / (m - 1))
 
 
 def system(k: int, moduli: tuple[int, ...], epsilon: float, rounding: str = FLOOR) -> ResidueSystem:
-    """The weighted system of equations: every modulus by one over the variance of its residues."""
+    """The weighted system of equations, with every modulus weighted by one over the variance of its residues."""
     return ResidueSystem(k, moduli, tuple(channel(m, epsilon, rounding).weight for m in moduli))
 
 
@@ -66,7 +67,7 @@ def drawn_moduli(k: int, epsilon: float, seed: int, rounding: str = FLOOR) -> tu
             if moduli is None:
                 continue
             equations = system(k, moduli, epsilon, rounding)
-            # of A_w^T A_w, the square of that of A_w; rounding makes it negative where it is beyond all numbers
+            # that of A_w^T A_w is the square of that of A_w; rounding makes it negative if it is practically infinite
             if 0 < system_condition(equations) <= MOST_CONDITION**2:
                 best = min(best or (np.inf, ()), (number * equations.mean_inverse(), moduli))
                 break
@@ -88,7 +89,7 @@ def drawn_tuple(k: int, band: Integers, number: int, source: np.random.Generator
 
 
 def fallback(k: int) -> tuple[int, ...]:
-    """Where no draw is well conditioned: the first two primes from the root of k, moved up in turn until they serve."""
+    """The moduli if no draw is well conditioned: the first two primes above the root of k, moved up until they fit."""
     band = primes(ceil(sqrt(k)), k - 1).tolist()
     first, second = 0, 1
     while not identifies(k, (band[first], band[second])):

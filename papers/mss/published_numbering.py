@@ -1,8 +1,8 @@
-"""Projective geometry with the published numbering of points, and what it tells an attacker when only some are values.
+"""Projective geometry with the published numbering of points, and what it reveals if only some points are values.
 
-Points are vectors over the field of q elements whose first nonzero entry is 1; those with more leading zeros come
+Points are vectors over the field of q elements whose first nonzero entry is 1; points with more leading zeros come
 first, so the first (q^s - 1)/(q - 1) points form a subspace. If the values are the first k of K points, most
-hyperplanes meet the values of such a subspace in few of them, and a report can give its sender away.
+hyperplanes contain few values of such a subspace, and a report can reveal its sender's value.
 
 Reference: Feldman, Nelson, Nguyen, Talwar 2022, section 3.
 """
@@ -19,7 +19,7 @@ _ROWS = 4096
 
 
 def vectors(q: int, t: int) -> Integers:
-    """All points in their published order, one a row; q is prime."""
+    """All points in their published order, one per row; q is prime."""
     parts = []
     for length in range(t):  # of the tail after the first 1
         tails = np.arange(q**length)
@@ -30,9 +30,9 @@ def vectors(q: int, t: int) -> Integers:
 
 
 def attack_rates(q: int, t: int, k: int, epsilon: float) -> Floats:
-    """For each of the values, the first k points: how often the best guess from one report is right.
+    """The success rate of the best guess from one report, for each of the values, which are the first k points.
 
-    All values are equally likely to the attacker, who guesses one of those that make the report likeliest.
+    The attacker has a uniform prior over the values and guesses one of those that make the report likeliest.
     """
     points = vectors(q, t)
     values, e = points[:k], exp(epsilon)

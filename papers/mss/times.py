@@ -27,7 +27,7 @@ _LABELS = {**LABELS, "pgr": "pgr by one transform", "seconds": "seconds", "mss":
 
 
 def measure(seed: int, k: int, n: int, epsilon: float) -> list[dict[str, Any]]:
-    """Decode summaries of Zipf data, ours through `estimate` with its error bars; the median of three."""
+    """Time the decoding of summaries of Zipf data, ours by `estimate` including its error bars; the median of three."""
     counts = data("zipf", k, n, seed)
     rows: list[dict[str, Any]] = []
     for name in ("mss", "pgr", "pgr weighed", "csr", "clh"):
@@ -47,7 +47,7 @@ def measure(seed: int, k: int, n: int, epsilon: float) -> list[dict[str, Any]]:
 
 
 def published_decoder(mechanism: ModularSubsetSelection, summary: Summary) -> Callable[[], Any]:
-    """The paper's way: LSMR on a sparse matrix, to its own tolerances."""
+    """Decode as the paper does: LSMR on a sparse matrix, with default tolerances."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.linalg import lsmr
 
@@ -59,7 +59,7 @@ def published_decoder(mechanism: ModularSubsetSelection, summary: Summary) -> Ca
 
 
 def _seconds(job: Callable[[], Any]) -> float:
-    job()  # tables that are made once
+    job()  # makes tables that are reused
     taken = []
     for _ in range(_TIMES):
         start = perf_counter()
@@ -69,7 +69,7 @@ def _seconds(job: Callable[[], Any]) -> float:
 
 
 def _times_faster(rows: Rows, fast: str, slow: str) -> list[float]:
-    """By epsilon, the median time of one over that of the other."""
+    """For each epsilon, the median time of one over that of the other."""
     found = []
     for _, part in rows.groups("epsilon"):
         first, second = (median(part.where(method=name).column("seconds")) for name in (fast, slow))
@@ -78,7 +78,7 @@ def _times_faster(rows: Rows, fast: str, slow: str) -> list[float]:
 
 
 def _faster(fast: str, slow: str) -> Callable[[Rows], Verdict]:
-    """That the one decodes faster at every epsilon; in part, at half of them at least."""
+    """Judge whether one decodes faster than the other at every epsilon; in part, at no less than half of them."""
 
     def judge(rows: Rows) -> Verdict:
         if not rows:

@@ -14,14 +14,14 @@ from papers.mss.oracles import LABELS, OURS, THEIRS, data, made, optimum
 
 EPSILONS = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
 FEW_EPSILONS = [0.5, 2.0, 3.5, 5.0]
-NEAR = 1.05  # times the optimum is near
+NEAR = 1.05  # within this factor, an error is near the optimum
 _AGREE = 0.03
 _LOSSES = {"loss": "error over optimum", "expected_loss": "the same, exact"}
 _DATA = ("zipf", "spike")
 
 
 def measure(seed: int, k: int, n: int, epsilon: float) -> list[dict[str, Any]]:
-    """Squared errors of the unbiased estimates on both data sets, and what they should be on average."""
+    """Squared errors of the unbiased estimates on both data sets, and their exact expectations."""
     rows = []
     for name in (*THEIRS, *OURS):
         mechanism = made(name, k, epsilon, seed)
@@ -49,7 +49,7 @@ def measure(seed: int, k: int, n: int, epsilon: float) -> list[dict[str, Any]]:
 
 
 def _means(rows: Rows, metric: str, *by: str) -> dict[tuple[Any, ...], dict[str, float]]:
-    """For each group the mean of the metric by method."""
+    """The mean metric by method, for each group."""
     groups = rows.groups(*by)
     return {
         tuple(key.values()): {row["method"]: row[metric] for row in part.average(metric, "method")}
@@ -58,7 +58,7 @@ def _means(rows: Rows, metric: str, *by: str) -> dict[tuple[Any, ...], dict[str,
 
 
 def _times_of_others(rows: Rows) -> float:
-    """How many times as large grr's error is as the next largest, at least."""
+    """The smallest ratio of grr's error to the next largest."""
     found = [
         each["grr"] / max(mean for method, mean in each.items() if method != "grr")
         for each in _means(rows, "mse", "data", "epsilon").values()
@@ -67,7 +67,7 @@ def _times_of_others(rows: Rows) -> float:
 
 
 def _between_data(rows: Rows) -> float:
-    """The largest difference, relative, between the data sets' errors of one mechanism."""
+    """The largest relative difference between one mechanism's errors on the two data sets."""
     found = _means(rows, "mse", "epsilon", "data")
     zipf, spike = ({epsilon: found[epsilon, name] for epsilon in rows.values("epsilon")} for name in _DATA)
     return max(abs(zipf[e][method] / spike[e][method] - 1) for e in zipf for method in zipf[e])

@@ -1,4 +1,4 @@
-"""The columns of Figure 3: real where a file is at hand, otherwise a stand-in that says so."""
+"""The columns of Figure 3: real if the file is found, otherwise a stand-in that says so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILES = (KOSARAK_FILE, INCOME_FILE)
 
 @dataclass(frozen=True)
 class Column:
-    """A column: how many values it could have, and how many users have each."""
+    """A column: the number of possible values, and the number of users with each."""
 
     k: int
     label: str
@@ -45,7 +45,7 @@ def _incomes() -> Column:
 
 
 def _areas() -> Column:
-    # codes 100, 200, ... are used by many states, high ones by few: fewer persons the higher the code
+    # codes 100, 200, ... are used by many states, high codes by few: fewer persons the higher the code
     k, step = 70_201, 100
     weights = np.zeros(k)
     weights[::step] = np.arange(1, len(weights[::step]) + 1) ** -0.8
@@ -53,7 +53,7 @@ def _areas() -> Column:
 
 
 def _from_file(name: str, k: int, first: int) -> Counts:
-    """The counts of the whole numbers first, ..., first + k - 1; others are left out."""
+    """The counts of the integers first, ..., first + k - 1; others are omitted."""
     values, counts = histogram(name)
     places = np.array([int(float(value)) for value in values], np.int64) - first
     inside = (places >= 0) & (places < k)
@@ -67,6 +67,6 @@ def _drawn(weights: Floats, n: int) -> Counts:
 
 
 def _lognormal(k: int) -> Counts:
-    """Incomes rounded to hundreds, as most people say them, median 34,000."""
+    """Incomes rounded to hundreds, as most people state them, with median 34,000."""
     drawn = np.round(np.exp(generator(0).normal(10.4, 1.0, 100_000)) / 100).astype(np.int64) * 100
     return np.bincount(drawn[(drawn >= 100) & (drawn < k)] - 100, minlength=k)

@@ -15,7 +15,7 @@ from deniable.randomness.simulated import generator
 from deniable.simulation import simulate
 from papers.rr_mle.columns import column
 
-VALID = {"mle": "MLE*", "projected": "InvP", "normalized": "InvN"}  # our names of methods, and the paper's
+VALID = {"mle": "MLE*", "projected": "InvP", "normalized": "InvN"}  # our names of methods to the paper's
 ALL = {"unbiased": "Inv", **VALID}
 MLE, INV_P, INV_N = VALID.values()
 USERS = (10**2, 10**3, 10**4, 10**5, 10**6)
@@ -30,13 +30,13 @@ def zipf(k: int, skew: float) -> Floats:
 
 
 def by_users(seed: int, k: int, epsilon: float, skew: float) -> list[dict[str, Any]]:
-    """Figures 1 and 5 to 10: users drawn from a Zipf distribution, compared with their own histogram."""
+    """Figures 1 and 5 to 10: users drawn from a Zipf distribution, compared with their true histogram."""
     source = generator(seed)
     return [{"n": n, **row} for n in USERS for row in _scores(source, k, epsilon, source.multinomial(n, zipf(k, skew)))]
 
 
 def by_epsilon(seed: int, k: int, n: int, skew: float) -> list[dict[str, Any]]:
-    """Figure 2: the same for many epsilon, with the same users."""
+    """Figure 2: users drawn from a Zipf distribution, the same users for every epsilon."""
     source = generator(seed)
     users = source.multinomial(n, zipf(k, skew))
     return [{"epsilon": epsilon, **row} for epsilon in EPSILONS for row in _scores(source, k, epsilon, users)]
@@ -75,7 +75,7 @@ def bias(seed: int, k: int, epsilon: float, n: int, skew: float, draws: int) -> 
     for method, (first, second) in sums.items():
         mean = first / draws
         variance = float(((second - draws * mean**2) / (draws - 1)).sum())
-        # E |mean|^2 = |bias|^2 + variance / draws: taken off, so that few draws do not look like bias
+        # E |mean|^2 = |bias|^2 + variance / draws: subtracted, so that few draws do not look like bias
         squared = float((mean**2).sum()) - variance / draws
         rows.append({"method": VALID[method], "bias": squared, "variance": variance})
     return rows

@@ -73,7 +73,7 @@ def _overview(name: str, title: str, x: str, fixed: dict[str, Any], quick: int) 
 
 
 def _grid(number: int, metric: str, skew: float) -> Experiment:
-    """Figures 5 to 10: one distribution, one metric, all numbers of values."""
+    """Figures 5 to 10: one distribution, one metric, all domain sizes."""
     by = ("k", "epsilon", "n")
     parameters = {"k": (50, 100, 1000, 5000, 10000), "epsilon": (1.0, 2.0, 4.0, 10.0), "skew": [skew]}
     name = {"mse": "MSE", "nll": "Negative log-likelihood"}[metric]

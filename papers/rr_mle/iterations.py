@@ -1,4 +1,4 @@
-"""Figure 4: plain iterations of the Bayesian update, and how far each still is from the exact maximum."""
+"""Figure 4: plain iterations of the Bayesian update, and the distance of each from the exact maximum."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from papers.frame.judging import NOTHING
 from papers.frame.rows import Rows
 from papers.rr_mle.comparison import zipf
 
-LEVEL = 1e-3  # the squared error at which the paper's numbers of iterations agree with each other
-_ABOUT = 1.35  # within this factor, "about" is right; within twice that, in part
+LEVEL = 1e-3  # the squared error at which the paper's iteration counts agree with each other
+_ABOUT = 1.35  # within this factor, "about" holds; within twice that, in part
 
 
 def distances(seed: int, n: int, skew: float, epsilon: float, k: int, iterations: int) -> list[dict[str, Any]]:
@@ -40,14 +40,14 @@ def distances(seed: int, n: int, skew: float, epsilon: float, k: int, iterations
 
 
 def updated(theta: Floats, shares: Floats, operator: Operator, times: int) -> Floats:
-    """theta <- theta C (phi / C^T theta), so many times (equation 4)."""
+    """theta <- theta C (phi / C^T theta), repeated (equation 4)."""
     for _ in range(times):
         theta = theta * operator.adjoint(shares / operator.forward(theta))
     return theta
 
 
 def checkpoints(iterations: int) -> list[int]:
-    """0, then some early ones, then every thousandth."""
+    """The checkpoints: 0, some early iterations, then every thousandth."""
     return [each for each in (0, 10, 100, 300) if each < iterations] + [
         *range(1000, iterations, 1000),
         iterations,
@@ -55,7 +55,7 @@ def checkpoints(iterations: int) -> list[int]:
 
 
 def reached(run: Rows, level: float = LEVEL) -> float | None:
-    """The iteration at which one run comes down to a level, read off between checkpoints; None if it does not."""
+    """The iteration at which one run falls to a level, interpolated between checkpoints; None if it does not."""
     x, y = run.column("iteration"), run.column("distance")
     below = np.flatnonzero(y <= level)
     if not below.size:
@@ -68,7 +68,7 @@ def reached(run: Rows, level: float = LEVEL) -> float | None:
 
 
 def takes_about(expected: int, n: int, epsilon: float) -> Callable[[Rows], Verdict]:
-    """That plain updates need about so many iterations in a setting."""
+    """Judge whether plain updates need about the stated number of iterations in a setting."""
 
     def judge(rows: Rows) -> Verdict:
         runs = [reached(run) for _, run in rows.where(n=n, epsilon=epsilon).groups("skew", "seed")]
@@ -91,7 +91,7 @@ def takes_about(expected: int, n: int, epsilon: float) -> Callable[[Rows], Verdi
 
 
 def not_reached(n: int, epsilon: float) -> Callable[[Rows], Verdict]:
-    """That the iterations made are too few in a setting."""
+    """Judge whether the iterations made are too few in a setting."""
 
     def judge(rows: Rows) -> Verdict:
         runs = [run for _, run in rows.where(n=n, epsilon=epsilon).groups("skew", "seed")]
@@ -107,7 +107,7 @@ def not_reached(n: int, epsilon: float) -> Callable[[Rows], Verdict]:
 
 
 def falling(rows: Rows) -> Verdict:
-    """That every run comes nearer from checkpoint to checkpoint, for as long as it is above rounding."""
+    """Judge whether every run comes closer from checkpoint to checkpoint, as long as it is above rounding."""
     runs = [run.column("distance") for _, run in rows.groups("n", "skew", "epsilon", "seed")]
     if not runs:
         return NOTHING

@@ -1,4 +1,4 @@
-"""What the paper says of cost, validity and bias, as experiments."""
+"""The paper's statements about cost, validity and bias, as experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the paper proves or says without a figure, measured: Theorems 1 and 2, Algorithm 1, validity, equation 8."""
+"""Measurements of the paper's statements without a figure: Theorems 1 and 2, Algorithm 1, validity, equation 8."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def maximal(seed: int, k: int, epsilon: float, n: int, skew: float) -> list[dict
 
 
 def totals(seed: int, k: int, epsilon: float, n: int, skew: float) -> list[dict[str, Any]]:
-    """Algorithm 1: how far from 1 the estimate adds up, with a running sum as printed, and as this package has it."""
+    """Algorithm 1: the distance of the estimate's sum from 1, with a running sum as printed, and as we implement it."""
     source = generator(seed)
     server = mechanism("grr", k=k, epsilon=epsilon)
     summary = simulate(server, source.multinomial(n, zipf(k, skew)), seed=int(source.integers(2**62)))
@@ -54,15 +54,15 @@ def totals(seed: int, k: int, epsilon: float, n: int, skew: float) -> list[dict[
 def _total_by_running_sum(shares: Floats, channel: PureChannel) -> float:
     p, q = float(channel.p), float(channel.q)
     ordered = np.sort(shares)
-    left = np.subtract.accumulate(np.concatenate([[1.0], ordered]))[:-1]  # what is left before each is dropped
-    stays = q * left <= (1 - np.arange(len(ordered)) * q) * ordered
+    rest = np.subtract.accumulate(np.concatenate([[1.0], ordered]))[:-1]  # the sum that remains before each is dropped
+    stays = q * rest <= (1 - np.arange(len(ordered)) * q) * ordered
     first = int(np.argmax(stays))
-    kept = ordered[first:] * ((1 - first * q) / ((p - q) * left[first])) - q / (p - q)
+    kept = ordered[first:] * ((1 - first * q) / ((p - q) * rest[first])) - q / (p - q)
     return math.fsum(kept)
 
 
 def collinear(seed: int, k: int, epsilon: float, n: int) -> list[dict[str, Any]]:
-    """Theorem 2: how far MLE* is off the line from InvP to InvN, and where on it, with its condition and without."""
+    """Theorem 2: how far MLE* is from the line from InvP to InvN, and its place, with the condition and without."""
     source = generator(seed)
     server = mechanism("grr", k=k, epsilon=epsilon)
     channel = server.channel
@@ -85,16 +85,16 @@ def collinear(seed: int, k: int, epsilon: float, n: int) -> list[dict[str, Any]]
 
 
 def _case(counts: Counts, n: int, channel: PureChannel) -> str | None:
-    """Which side of the theorem's condition these counts are on, in exact arithmetic."""
+    """The case of the theorem's condition that these counts fall into, in exact arithmetic; None if none applies."""
     least, second = (int(each) for each in np.sort(counts)[:2])
     q, k = channel.q, len(counts)
     if least >= n * q:
-        return None  # nothing negative: the three are one point
+        return None  # nothing is negative: the three coincide
     return ONE if second * (k - 1) >= n * k * q - least else SEVERAL
 
 
 def _on_line(start: Floats, point: Floats, end: Floats) -> tuple[float, float]:
-    """The distance of a point from a line, as a share of its length, and where it is: 0 at the start, 1 at the end."""
+    """The distance of a point from a line, relative to its length, and its position: 0 at the start, 1 at the end."""
     way = end - start
     length = float(way @ way)
     place = float((point - start) @ way) / length
@@ -102,7 +102,7 @@ def _on_line(start: Floats, point: Floats, end: Floats) -> tuple[float, float]:
 
 
 def negative(seed: int, k: int, epsilon: float, n: int, draws: int) -> list[dict[str, Any]]:
-    """Section 5.1: how often the unbiased estimate of a value nobody has is negative, counted and exactly."""
+    """Section 5.1: the frequency of negative unbiased estimates of an absent value, counted and exact."""
     from scipy.stats import binom
 
     source = generator(seed)
@@ -116,7 +116,7 @@ def negative(seed: int, k: int, epsilon: float, n: int, draws: int) -> list[dict
         summary = simulate(server, users, seed=int(source.integers(2**62)))
         below += int((server.estimate(summary, "unbiased").frequencies[:empty] < 0).sum())
     expected = n * channel.q
-    # the count of a value nobody has is Binomial(n, q): negative where it is below n q
+    # the count of an absent value is Binomial(n, q): the estimate is negative if it is below n q
     exactly = float(binom.cdf(math.ceil(expected) - 1, n, float(channel.q)))
     trials = empty * draws
     allowed = SURE * math.sqrt(exactly * (1 - exactly) / trials) + 2 / trials
@@ -125,7 +125,7 @@ def negative(seed: int, k: int, epsilon: float, n: int, draws: int) -> list[dict
 
 
 def variances(seed: int, k: int, epsilon: float, n: int, frequency: float, draws: int) -> list[dict[str, Any]]:
-    """Equation 8: the variance of the unbiased estimate, measured over the formula printed, and over its square."""
+    """Equation 8: the measured variance of the unbiased estimate over the printed formula, and over its square."""
     source = generator(seed)
     server = mechanism("grr", k=k, epsilon=epsilon)
     channel = server.channel

@@ -1,4 +1,4 @@
-"""The paper's theorems, its algorithm and its equation of the variance, as experiments."""
+"""The paper's theorems, its algorithm and its variance formula, as experiments."""
 
 from __future__ import annotations
 

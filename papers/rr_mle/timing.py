@@ -1,4 +1,4 @@
-"""Table 1: what each estimator costs as the number of values grows."""
+"""Table 1: the cost of each estimator as the number of values grows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from papers.frame.rows import Rows
 from papers.rr_mle.comparison import MLE, zipf
 from papers.rr_mle.iterations import updated
 
-ITERATIONS = 7000  # what the paper names for n = 1e4 and epsilon = 1
+ITERATIONS = 7000  # the paper's number for n = 1e4 and epsilon = 1
 ITERATED = f"IBU, {ITERATIONS:,} iterations"
 _TIMED_ITERATIONS = 20
 
 
 def seconds(seed: int, k: int, epsilon: float, n: int, repeats: int) -> list[dict[str, Any]]:
-    """The shortest of several times of each estimator; that of many iterations from some of them."""
+    """The shortest of several times of each estimator; many iterations are extrapolated from a few."""
     source = generator(seed)
     server = mechanism("grr", k=k, epsilon=epsilon)
     channel, operator = server.channel, server.operator()
@@ -59,7 +59,7 @@ def _shortest(work: Callable[[], Any], repeats: int) -> float:
 
 
 def far_faster(rows: Rows) -> Verdict:
-    """That MLE* takes less than a tenth of the time of the iterations, for every number of values."""
+    """Judge whether MLE* takes less than a tenth of the time of the iterations, for every number of values."""
     factors = {}
     for key, group in rows.groups("k"):
         exact, iterated = (group.where(method=name).column("milliseconds").min() for name in (MLE, ITERATED))
@@ -73,7 +73,7 @@ def far_faster(rows: Rows) -> Verdict:
 
 
 def near_linear(*methods: str, largest: float = 1.3) -> Callable[[Rows], Verdict]:
-    """That times grow little faster than the number of values: the exponent over the last hundredfold of them."""
+    """Judge whether times grow nearly in proportion to the number of values, by the exponent at the end."""
 
     def judge(rows: Rows) -> Verdict:
         if not rows:

@@ -11,11 +11,11 @@ from papers.frame.judging import NOTHING
 from papers.frame.rows import Rows
 from papers.rr_mle.statements import SEVERAL, SURE
 
-_NEAR = 0.1  # how far from 1/2 is still close to it
+_NEAR = 0.1  # shares within this distance of 1/2 are close to it
 
 
 def near_half(rows: Rows) -> Verdict:
-    """That the share of negative estimates is close to 1/2 in every setting."""
+    """Judge whether the share of negative estimates is close to 1/2 in every setting."""
     counted = rows.where(kind="counted")
     if not counted:
         return NOTHING
@@ -30,7 +30,7 @@ def near_half(rows: Rows) -> Verdict:
 
 
 def adds_up(how: str, rounding: float = 1e-12) -> Callable[[Rows], Verdict]:
-    """That estimates computed in this way add up to 1."""
+    """Judge whether estimates computed in this way add up to 1."""
 
     def judge(rows: Rows) -> Verdict:
         part = rows.where(sum=how)
@@ -45,7 +45,7 @@ def adds_up(how: str, rounding: float = 1e-12) -> Callable[[Rows], Verdict]:
 
 
 def right_ratio(formula: str) -> Callable[[Rows], Verdict]:
-    """That a measured variance is the formula's, within the error of measuring it."""
+    """Judge whether a measured variance agrees with the formula, within the error of measurement."""
 
     def judge(rows: Rows) -> Verdict:
         means = rows.where(formula=formula).average("ratio", "k", "epsilon", "frequency", "draws")
@@ -67,7 +67,7 @@ def right_ratio(formula: str) -> Callable[[Rows], Verdict]:
 
 
 def falls_like_one_over_n(rows: Rows) -> Verdict:
-    """That the error of every estimator falls as 1/N, or nearly, at the largest N."""
+    """Judge whether the error of every estimator falls as 1/N, or nearly, at the largest N."""
     slopes = []
     for _, group in rows.groups("k", "epsilon", "skew", "method"):
         means = group.average("total", "n")
@@ -81,7 +81,7 @@ def falls_like_one_over_n(rows: Rows) -> Verdict:
 
 
 def grows_like_k(rows: Rows) -> Verdict:
-    """That the error of Inv at a fixed epsilon grows no faster than the number of values."""
+    """Judge whether the error of Inv at a fixed epsilon grows no faster than the number of values."""
     slopes = {}
     for key, group in rows.where(method="Inv").groups("epsilon"):
         last = group.where(n=max(group.values("n"))).average("total", "k")
@@ -97,7 +97,7 @@ def grows_like_k(rows: Rows) -> Verdict:
 
 
 def off_the_line(rows: Rows) -> Verdict:
-    """That without the condition the three need not be on a line: how far they are off."""
+    """Judge whether the three can be off the line without the condition, and by how much."""
     without = rows.where(case=SEVERAL)
     if not without:
         return NOTHING

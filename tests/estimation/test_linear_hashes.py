@@ -35,7 +35,7 @@ def test_every_pair_of_values_collides_equally_often(base: int, count: int, line
 def test_lines_are_just_enough_to_identify_all_values(base: int, count: int) -> None:
     # constant collisions need a matrix of rank k, and g classes of S seeds have rank 1 + S (g - 1) at most
     hashes = LinearHashes(base, count, base**count, lines=True)
-    incidence = np.array([hashes.spread(row).reshape(-1) for row in np.eye(base**count)])
+    incidence = np.array([hashes.scatter(row).reshape(-1) for row in np.eye(base**count)])
     assert np.linalg.matrix_rank(incidence) == base**count == 1 + hashes.seeds * (base - 1)
 
 
@@ -49,16 +49,16 @@ def test_support_and_its_transpose_are_those_of_brute_force(base: int, count: in
     assert hashes.seeds == len(known)
     counts = rng.integers(0, 2**56 // len(known), (len(known), base))
     support, weights = [0] * k, rng.random(k)
-    spread = np.zeros((len(known), base))
+    sums = np.zeros((len(known), base))
     for place, seed in enumerate(known):
         for x in range(k):
             y = naive_hashes.linear_hash(x, seed, base, count)
             support[x] += int(counts[place, y])
-            spread[place, y] += weights[x]
+            sums[place, y] += weights[x]
     assert hashes.support(counts.reshape(-1)).tolist() == support
     assert hashes.support(counts.reshape(-1), piece=2**9).tolist() == support
-    np.testing.assert_allclose(hashes.spread(weights), spread, atol=1e-12)
-    np.testing.assert_allclose(hashes.correlate(counts.astype(np.float64)), support, rtol=1e-12)
+    np.testing.assert_allclose(hashes.scatter(weights), sums, atol=1e-12)
+    np.testing.assert_allclose(hashes.gather(counts.astype(np.float64)), support, rtol=1e-12)
 
 
 @pytest.mark.parametrize("lines", [False, True])
@@ -70,7 +70,7 @@ def test_the_transform_of_full_cells_is_far_closer_than_a_half(lines: bool) -> N
         sum(int(counts[place, naive_hashes.linear_hash(x, seed, base, count)]) for place, seed in enumerate(known))
         for x in range(k)
     ]
-    found = hashes.correlate(counts)
+    found = hashes.gather(counts)
     assert max(abs(Fraction(one) - whole) for one, whole in zip(found.tolist(), exact, strict=True)) < 1e-3
     assert hashes.support(counts.reshape(-1)).tolist() == exact
 
@@ -78,15 +78,15 @@ def test_the_transform_of_full_cells_is_far_closer_than_a_half(lines: bool) -> N
 class Blurred(LinearHashes):
     """Transforms with errors as large as those of counts a million times too large for floats would be."""
 
-    def correlate(self, rows: Any) -> Any:
-        return super().correlate(rows) + 1e-3 * rows.max()
+    def gather(self, rows: Any) -> Any:
+        return super().gather(rows) + 1e-3 * rows.max()
 
 
 def test_sums_too_far_from_integers_are_made_again_in_smaller_pieces() -> None:
     counts = np.random.default_rng(SEED).integers(0, 1000, 27)
     exact = LinearHashes(3, 2, 9, lines=False).support(counts)
     blurred = Blurred(3, 2, 9, lines=False)
-    assert np.abs(blurred.correlate(counts.reshape(9, 3)) - exact).max() > 0.5
+    assert np.abs(blurred.gather(counts.reshape(9, 3)) - exact).max() > 0.5
     assert blurred.support(counts).tolist() == exact.tolist()
 
 

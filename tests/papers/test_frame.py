@@ -129,7 +129,7 @@ def test_keys_depend_on_parameters_and_on_code(monkeypatch: pytest.MonkeyPatch) 
 
 def test_results_that_cannot_be_written_are_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CacheError, match="no results can be kept there"):
+    with pytest.raises(CacheError, match="results cannot be kept there"):
         Cache(tmp_path / "file" / "results")
 
 
@@ -145,7 +145,7 @@ def test_a_full_disk_is_one_clear_error_and_keeps_the_cells_before(
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("papers.frame.cache.os.fsync", full)
-    with pytest.raises(CacheError, match="No space left on device; the cells before are kept"):
+    with pytest.raises(CacheError, match="No space left on device; earlier cells are kept"):
         run([toy()], cache)
     monkeypatch.undo()
     assert len(missing(toy(), cache)) <= 6

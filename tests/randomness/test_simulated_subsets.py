@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_the_counts_of_few_users_follow_their_exact_joint_law(
     m = made(k, 1.0, w=w)
     law = exact_law(m, values)
     true = np.bincount(values, minlength=k)
-    chance = float((m.channel.p - m.share) / (1 - m.share))
+    chance = float((m.channel.p - Fraction(m.w, m.k)) / (1 - m.share))
     n = 6000
     seen: Counter[tuple[int, ...]] = Counter()
     for _ in range(n):

@@ -17,7 +17,7 @@ from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, ValueOutsideDomain
 from deniable.core.summary import MAX_COUNT, Summary
 from deniable.core.validate import choice, whole
-from deniable.mechanisms.base.definition import float_bound
+from deniable.mechanisms.base.definition import checked_epsilon, float_bound
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.cohorts.sizes import DesignWarning, Size, load, ranked
 from deniable.mechanisms.registry import mechanism, registered
@@ -126,7 +126,7 @@ def tune(
     closed = not isinstance(domain, Open)
     if closed and (values != domain.k or not _are_all(domain, listed)):
         raise InvalidArgument("candidates", f"be all {domain.k} values of the closed domain", values)
-    bound = float_bound(epsilon)
+    bound = float_bound(checked_epsilon(epsilon))
     several = HASHES if "hashes" in cls.__dataclass_fields__ else (1,)
     found: list[tuple[Size, int]] = sorted(
         (size, hashes)
