@@ -20,9 +20,6 @@ ALPHA = 1e-9
 VECTORS = json.loads((ROOT / "vectors" / "hashing" / "functions.json").read_text())
 
 
-# The published answers -----------------------------------------------------------------------------
-
-
 def test_digests_are_the_published_ones() -> None:
     for vector in VECTORS["digests"]:
         data, key = bytes.fromhex(vector["bytes"]), vector["key"].encode()
@@ -55,9 +52,6 @@ def test_a_few_answers_written_out() -> None:
     assert [hashing.permuted(index, hashing.round_keys(0, 1)[0], 5) for index in range(5)] == [3, 1, 0, 2, 4]
 
 
-# Permutations --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 64, 100, 257, 1000])
 def test_permutations_are_permutations(size: int) -> None:
     for keys in hashing.round_keys(3, 4):
@@ -74,9 +68,6 @@ def test_every_place_is_equally_likely_under_random_permutations() -> None:
             seen[index, hashing.permuted(index, keys, size)] += 1
     statistic = float(((seen - count / size) ** 2 / (count / size)).sum())
     assert statistic < chi2.isf(ALPHA, (size - 1) ** 2)  # rows and columns are fixed
-
-
-# Collisions ----------------------------------------------------------------------------------------
 
 
 def chance_of(shared: int, trials: int, rate: float) -> float:
@@ -111,9 +102,6 @@ def test_too_many_collisions_are_noticed() -> None:
     neighbours = sum(m[0] // 2**55 == (m[0] + 1) // 2**55 for m in hashing.affine_maps(5, count))
     assert chance_of(fair, count, 1 / buckets) > ALPHA
     assert chance_of(neighbours, count, 1 / buckets) < ALPHA
-
-
-# The kernels and their slow twins ------------------------------------------------------------------
 
 
 def random_table(seed: int, functions: int, values: int, buckets: int) -> np.ndarray:

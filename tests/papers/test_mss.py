@@ -72,9 +72,6 @@ def test_all_entries_are_there_and_say_nothing_before_they_are_run() -> None:
         assert {verdict.kind for _, verdict in each.judged(Rows([]))} <= {NOT_RUN}, each.id
 
 
-# A planted fault -----------------------------------------------------------------------------------
-
-
 def test_a_wrong_estimator_turns_the_verdict_on_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grid = Grid({"k": [60], "n": [1000], "epsilon": [2.0]}, repeats=8)
     tiny = replace(utility.FIGURE_1, quick=grid)
@@ -92,9 +89,6 @@ def test_a_wrong_estimator_turns_the_verdict_on_unbiasedness(tmp_path: Path, mon
     monkeypatch.setattr(dn.ModularSubsetSelection, "unbiased", lambda self, summary: 1.01 * right(self, summary))
     run([tiny], Cache(tmp_path))
     assert judged(tiny, Cache(tmp_path)).verdicts[0][1].kind == FAILS
-
-
-# What the measures are made of ---------------------------------------------------------------------
 
 
 def test_primes_and_sizes_of_subsets() -> None:
@@ -164,9 +158,6 @@ def test_the_tuple_that_breaks_the_bound_of_theorem_4() -> None:
     assert row["condition"] == pytest.approx(43.2, abs=0.1)
     assert row["bound"] == pytest.approx(2.69, abs=0.01)
     assert conditioning.published_bound(600, 3, 2, 2.0) is None
-
-
-# Judges --------------------------------------------------------------------------------------------
 
 
 def _verdict(name: str, place: int, rows: list[dict[str, Any]]) -> Any:

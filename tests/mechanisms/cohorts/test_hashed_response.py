@@ -51,9 +51,6 @@ def hashed(k: int, cohorts: int, buckets: int, seed: int = 0, epsilon: float = 1
     return dn.HashedResponse(dn.Domain.of(k), epsilon, cohorts=cohorts, buckets=buckets, seed=seed)
 
 
-# The channel and its estimator ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("design", DESIGNS, ids=str)
 def test_small_designs_are_exact_and_unbiased(design: tuple[int, int, int, int]) -> None:
     contract.check_exact_and_unbiased(hashed(*design), SEED)
@@ -92,9 +89,6 @@ def test_one_cohort_with_a_bucket_for_each_value_is_randomized_response(seed: in
         found, wanted = one.estimate(ours, method), plain.estimate(theirs, method)
         assert np.allclose(found.frequencies, wanted.frequencies, atol=1e-9)
         assert np.allclose(found.std_error, wanted.std_error, rtol=1e-6)
-
-
-# The error -----------------------------------------------------------------------------------------
 
 
 SIZES = [(100, 64, 8), (200, 32, 16), (400, 32, 32), (300, 16, 64)]  # values, cohorts, buckets
@@ -164,9 +158,6 @@ def test_constrained_estimates_are_better_on_skewed_data(method: str, seed: int)
     assert np.abs(better - true / true.sum()).sum() < 0.6 * np.abs(plain - true / true.sum()).sum()
 
 
-# Designs -------------------------------------------------------------------------------------------
-
-
 def test_the_design_is_written_into_the_spec_and_read_back() -> None:
     m = dn.mechanism("orr", k=1000, epsilon=1.0)
     assert set(m.spec.parameters) == {"epsilon", "cohorts", "buckets", "candidates", "seed"}
@@ -207,9 +198,6 @@ def test_a_report_of_a_cohort_that_does_not_exist_is_named() -> None:
         m.summarize(np.array([3, -1]))
     with pytest.raises(dn.MalformedReport, match=r"got 255 \(cohort 51\)"):
         m.decode(b"\xff")
-
-
-# The kernel and its slow twin ----------------------------------------------------------------------
 
 
 @pytest.mark.twin

@@ -22,9 +22,6 @@ from tests.contract import faults
 SEED = 5
 
 
-# Bloom filters -------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class FlipsTooRarely(BloomResponse):
     """One step below the threshold."""
@@ -112,9 +109,6 @@ def _with_filter(m: BloomResponse, choices: Any, of: Callable[[int], int]) -> tu
     cohort = choices.below(m.cohorts, m.thresholds["rejection_cohort"])
     flips = choices.coins(m.thresholds["flip"], m.layout.slices, COIN_BITS)
     return m.layout.row(cohort, (of(cohort) ^ flips) & (2**m.buckets - 1))
-
-
-# Sketches ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -162,9 +162,6 @@ def test_a_plane_of_a_thousand_values_is_served() -> None:
     assert m.summarize(m.privatize(np.arange(993), seed=SEED)).n == 993
 
 
-# The kernel and its twin ---------------------------------------------------------------------------
-
-
 @pytest.mark.twin
 @given(st.data(), words, st.sampled_from([FANO, UNEVEN, complete_design(5, 2)]))
 @settings(max_examples=60, deadline=None)

@@ -53,9 +53,6 @@ def supporters(m: dn.HybridProjectiveGeometryResponse, index: int) -> list[int]:
     return [index % m.h * m.block_size + (index // m.h + d) % m.block_size for d in members]
 
 
-# The channel and its estimator ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
 def test_small_geometries_are_exact_and_unbiased(geometry: tuple[int, int, int, int]) -> None:
     contract.check_exact_and_unbiased(hybrid(*geometry), SEED)
@@ -101,9 +98,6 @@ def test_one_block_is_projective_geometry_response() -> None:
     assert one.reconstruction_rate() == plain.reconstruction_rate()
 
 
-# The paper's error ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("epsilon", "q", "h", "loss"),
     [(4, 5, 12, 1.22), (5, 5, 30, 1.24), (5, 11, 14, 1.09), (3, 2, 11, 1.90), (5, 2, 75, 1.93)],
@@ -134,9 +128,6 @@ def test_a_million_users_are_estimated_within_their_error(method: str, seed: int
     m = dn.mechanism("hpgr", k=8192, epsilon=3.0)
     true = (60_000 / np.arange(1, m.k + 1) ** 0.5).astype(np.int64) // 8
     contract.check_error_is_the_stated_one(m, true, method, seed)
-
-
-# The choice of the geometry ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -194,9 +185,6 @@ def test_blocks_that_do_not_exist_are_refused_in_one_line(arguments: dict[str, A
     with pytest.raises(dn.InvalidArgument, match="must") as caught:
         dn.mechanism("hpgr", k=5, epsilon=1.0, **arguments)
     assert "\n" not in str(caught.value)
-
-
-# The kernel and its slow twin ----------------------------------------------------------------------
 
 
 def slow_shift(

@@ -42,9 +42,6 @@ def difference_set(q: int, t: int) -> np.ndarray:
     return singer.elements(q, t)[: singer.points(q, t - 1)].astype(np.int64)
 
 
-# The geometry --------------------------------------------------------------------------------------
-
-
 def test_prime_powers_are_told_from_other_numbers() -> None:
     assert [q for q in range(2, 33) if singer.prime_power(q)] == [
         *(2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32)
@@ -106,9 +103,6 @@ def test_large_sets_have_their_size_and_flat_spectrum(q: int, t: int) -> None:
     assert np.allclose(power, singer.points(q, t - 1) - singer.points(q, t - 2), rtol=1e-6)
 
 
-# The server ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("t", FIELDS)
 def test_the_transform_counts_the_reports_on_every_hyperplane(t: int, seed: int) -> None:
     for q in FIELDS[t]:
@@ -146,8 +140,6 @@ def test_the_variance_is_the_paper_s() -> None:
     assert m.variance(0.0) == pytest.approx(0.7407, rel=1e-3)
     assert m.variance(0.0) / (4 * e / (e - 1) ** 2) == pytest.approx(geometries.loss(e, 11, 6), rel=1e-9)
 
-
-# The choice of the geometry ------------------------------------------------------------------------
 
 PUBLISHED = {2: (11, 6, 177156), 2.5: (17, 5, 88741), 3: (23, 5, 292561), 3.5: (37, 4, 52060), 4.5: (97, 4, 922180)}
 CHOSEN = {1: (3, 10, 1.024), 2: (8, 6, 1.001), 3: (29, 4, 1.027), 4: (47, 4, 1.007), 4.5: (149, 3, 1.060)}

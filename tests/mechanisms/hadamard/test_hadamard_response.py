@@ -44,9 +44,6 @@ def optimum(epsilon: float) -> float:
     return 4 * math.exp(epsilon) / math.expm1(epsilon) ** 2
 
 
-# The channel and its estimator ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_small_blocks_are_exact_and_unbiased(shape: tuple[int, int]) -> None:
     contract.check_exact_and_unbiased(response(*shape), SEED)
@@ -122,9 +119,6 @@ def test_it_is_pure_with_one_block_only(k: int, blocks: int) -> None:
         assert m.channel.p == Fraction(m.thresholds["truth"], 2**64)
 
 
-# The paper's error ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0])
 def test_one_block_has_the_variance_of_the_paper(epsilon: float) -> None:
     m = dn.HadamardResponse(1000, epsilon, blocks=1)
@@ -185,9 +179,6 @@ def test_the_likelihood_is_maximised_with_a_certificate(seed: int) -> None:
     found = m.estimate(dn.simulate(m, true, seed=seed), "mle")
     assert found.details["gap"] <= 1e-12
     assert np.abs(found.frequencies - true / true.sum()).max() < 0.05
-
-
-# Settings ------------------------------------------------------------------------------------------
 
 
 def test_the_spec_names_the_blocks() -> None:

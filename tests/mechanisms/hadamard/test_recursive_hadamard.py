@@ -70,9 +70,6 @@ def optimum(epsilon: float) -> float:
     return 4 * math.exp(epsilon) / math.expm1(epsilon) ** 2
 
 
-# The channel and its estimator ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_small_matrices_are_exact_and_unbiased(shape: tuple[int, int]) -> None:
     contract.check_exact_and_unbiased(response(*shape), SEED)
@@ -141,9 +138,6 @@ def test_it_is_pure_with_one_bit_only(k: int, bits: int) -> None:
         assert m.channel.p == (1 + Fraction(m.thresholds["truth"], 2**64)) / 2
 
 
-# The error -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("epsilon", "bits"), [(0.5, 1), (1.0, 1), (2.0, 3), (3.0, 4), (4.0, 6), (5.0, 7)])
 def test_the_error_is_that_of_hadamard_response_with_as_many_blocks(epsilon: float, bits: int) -> None:
     m = response(22_000, epsilon=epsilon)
@@ -180,9 +174,6 @@ def test_the_likelihood_is_maximised_with_a_certificate(seed: int) -> None:
     found = m.estimate(dn.simulate(m, true, seed=seed), "mle")
     assert found.details["gap"] <= 1e-12
     assert np.abs(found.frequencies - true / true.sum()).max() < 0.05
-
-
-# The wire and the spec -----------------------------------------------------------------------------
 
 
 def test_only_the_class_is_sent_and_the_row_follows_from_the_id() -> None:

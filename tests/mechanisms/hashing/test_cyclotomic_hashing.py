@@ -124,9 +124,6 @@ def test_the_simulated_error_is_the_stated_one() -> None:
     assert abs(np.mean(errors) - wanted) <= 6 * spread
 
 
-# The wire ------------------------------------------------------------------------------------------
-
-
 def test_the_public_coin_is_the_documented_hash() -> None:
     m = dn.CyclotomicLocalHashing(1000, 2.0, salt="pepper")
     word = hashlib.sha256(hashlib.sha256(b"pepper").digest() + b"id 7" + bytes(4)).digest()[:8]

@@ -70,9 +70,6 @@ def test_division_by_multiplication_is_exact(base: int, number: int) -> None:
         assert (x * multiplier) >> shift == x // base
 
 
-# Planted faults ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class SeedReadFromTheOtherEnd(dn.OptimizedLocalHashing):
     """Pairs the first digit of the value with the last one of the seed, on one of the two paths."""

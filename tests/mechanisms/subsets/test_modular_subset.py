@@ -52,9 +52,6 @@ def small(k: int = 5, epsilon: float = 1.0) -> dn.ModularSubsetSelection:
     return dn.ModularSubsetSelection(k, epsilon, moduli=(3, 4))
 
 
-# The paper -----------------------------------------------------------------------------------------
-
-
 def test_bits_are_those_of_the_cohort_and_of_the_largest_subset() -> None:
     m = dn.ModularSubsetSelection(1000, 1.0, moduli=(499, 503, 509))
     assert m.sizes == (134, 135, 137)
@@ -96,8 +93,6 @@ def test_the_default_for_22000_values_has_a_small_error_for_half_the_bits(epsilo
     assert m.noise_accuracy() < 0.005
 
 
-# Moduli --------------------------------------------------------------------------------------------
-
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"moduli": [3, 6]}, "3 and 6 are not"),
     ({"moduli": [2, 3]}, "identify 8 values"),
@@ -133,9 +128,6 @@ def test_a_budget_of_bits_is_kept_and_more_bits_mean_less_error() -> None:
         assert m.report_bits <= bits
         errors.append(search.error(1000, m.moduli, bound))
     assert errors == sorted(errors, reverse=True)
-
-
-# Least squares -------------------------------------------------------------------------------------
 
 
 @pytest.mark.twin
@@ -194,9 +186,6 @@ def test_the_large_simulation_has_the_summarys_totals(monkeypatch: pytest.Monkey
     m.check_summary(dn.simulate(m, np.full(50, 1000), seed=SEED))
 
 
-# The client's kernel and its twin ------------------------------------------------------------------
-
-
 @pytest.mark.twin
 @given(st.data(), tuples)
 @settings(max_examples=60, deadline=None)
@@ -231,9 +220,6 @@ def test_cohorts_are_uniform_over_all_words_of_the_cohort() -> None:
     with np.errstate(over="ignore"):
         again = m.randomize(np.zeros(256, np.int64), rows.reshape(-1), out)
     assert np.bincount(np.delete(out, again, axis=0)[:, 0].astype(int)).tolist() == [85, 85, 85]
-
-
-# Reports and summaries that no client makes --------------------------------------------------------
 
 
 @pytest.mark.parametrize("row", [[2, 1], [0, 0b1000], [0, 0b11], [0, 0], [1, 0b10000], [-1, 1]], ids=str)

@@ -117,9 +117,6 @@ def test_a_huge_number_of_users_is_estimated() -> None:
         np.testing.assert_allclose(m.estimate(summary, method).frequencies, 0.01, rtol=1e-9)
 
 
-# What is refused -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("w", [0, -1, 5, 2.0, "2", True])
 def test_a_size_outside_1_to_k_minus_1_is_refused(w: object) -> None:
     with pytest.raises(dn.InvalidArgument, match="w must be a whole number from 1 to 4"):
