@@ -153,7 +153,7 @@ WRONG = {
     "decode - --spec spec.json --candidates -": "only once",
     "decode r.csv --spec closed.json --candidates candidates.txt": "Use deniable estimate",
     "spec new --k 5 --epsilon 1 --max-bytes 4 -o out.json": "--max-bytes can only be used with --open",
-    "spec new --k 5 --open --epsilon 1 -o out.json": "must be given exactly once",
+    "spec new --k 5 --open --epsilon 1 -o out.json": "must be given once",
     "spec new --open --epsilon 1 -m grr -o out.json": "domain must be closed for grr",
     "spec new --open --epsilon 1 --set hashes=2 -o out.json": "--set hashes: orr has no such parameter",
 }  # fmt: skip

@@ -72,8 +72,8 @@ WRONG = {
     "demo --no-pictures --out values.csv": "values.csv: File exists",
     "demo --no-pictures --out values.csv/out": "values.csv/out: Not a directory",
     # new specs
-    "spec new --epsilon 1 -o out.json": "must be given exactly once",
-    "spec new --epsilon 1 --k 3 --labels a,b -o out.json": "must be given exactly once",
+    "spec new --epsilon 1 -o out.json": "must be given once",
+    "spec new --epsilon 1 --k 3 --labels a,b -o out.json": "must be given once",
     "spec new --epsilon 0 --k 3 -o out.json": "epsilon must be positive",
     "spec new --epsilon nan --k 3 -o out.json": "epsilon must be a positive number",
     "spec new --epsilon 51 --k 3 -o out.json": "epsilon must be at most 50",
