@@ -237,7 +237,7 @@ class CohortMechanism(Mechanism):
         """n Var of the estimate of an absent value, averaged over values, and the extra n Var of its own users."""
         exact = self._user_variances
         if exact is None:
-            others = float(self.unit() * self.cohorts * self.whole_design.spread[0].mean())
+            others = float(self.unit() * self.cohorts * self.whole_design.inverse_sums[0].mean())
             return others, float(self.own_noise(others))
         own = float(np.trace(exact)) / self.k
         others = (float(exact.sum()) / self.k - own) / (self.k - 1)
