@@ -307,7 +307,7 @@ def test_too_few_cohorts_for_the_candidates_are_refused() -> None:
 
 
 def test_more_candidates_than_any_design_can_have_are_refused() -> None:
-    with pytest.raises(dn.InvalidArgument, match="No design of up to 4,194,304 cells has that many equations"):
+    with pytest.raises(dn.InvalidArgument, match="No design of up to 4,194,304 cells has enough equations"):
         dn.mechanism("orr", domain=dn.Domain.open(), epsilon=1.0, candidates=10**9)
     with pytest.raises(dn.InvalidArgument, match="candidates must be fewer for cohorts=4"):
         dn.mechanism("orr", domain=dn.Domain.open(), epsilon=1.0, candidates=10**9, cohorts=4)

@@ -167,7 +167,7 @@ class CohortDesign:
         return np.full(self.values, mean), total
 
     def repeated(self) -> list[tuple[int, int]]:
-        """Pairs of values with the same buckets in every cohort, which no report tells apart; neighbours by sum."""
+        """Pairs of values with the same buckets in every cohort, which no report tells apart."""
         # such values have equal sums of random numbers in their cells
         sums = self.gather(generator(0).random((self.cohorts, self.buckets)))
         order = np.argsort(sums, kind="stable")

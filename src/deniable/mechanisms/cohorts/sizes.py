@@ -136,7 +136,7 @@ def sizes(
         small, larger = (
             ("", "") if fixed else (f" of up to {_USUAL_CELLS:,} cells", " For a larger one give cohorts and buckets.")
         )
-        hint = f"No design{small} has that many equations.{larger}"
+        hint = f"No design{small} has enough equations.{larger}"
         raise InvalidArgument("candidates", f"be fewer{fixed}", values, hint)
     return found.cohorts, found.buckets
 
