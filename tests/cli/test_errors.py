@@ -93,7 +93,7 @@ WRONG = {
     "spec show nothing.json": "nothing.json: No such file",
     "spec show .": "Is a directory",
     "spec show cut.json": "cut.json: spec is not JSON",
-    "spec check weakened.json": "weakened.json: the spec's thresholds are not those",
+    "spec check weakened.json": "weakened.json: the spec's thresholds must follow from",
     "spec check newer.json": "newer.json: spec has version 2",
     "spec check values.parquet": "values.parquet: spec is not JSON",
     "spec check spec.json other.json cut.json": "cut.json: spec is not JSON",

@@ -31,7 +31,7 @@ def test_products_with_the_design_are_those_of_its_matrix(hashes: int, complete:
     assert np.allclose(design._gram, centred @ centred.T)
     assert np.allclose(design.inverse, np.linalg.pinv(centred @ centred.T))
     assert design.rank == np.linalg.matrix_rank(centred)
-    assert np.allclose(design.spread[0], np.diag(np.linalg.pinv(centred @ centred.T)))
+    assert np.allclose(design.inverse_sums[0], np.diag(np.linalg.pinv(centred @ centred.T)))
 
 
 def test_a_singular_design_knows_its_rank() -> None:

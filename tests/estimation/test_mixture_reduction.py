@@ -35,7 +35,7 @@ def test_the_grouped_operator_is_that_of_the_merged_matrix(rng: np.random.Genera
     np.testing.assert_allclose(grouped.forward(weights), plain.forward(weights))
     np.testing.assert_allclose(grouped.adjoint(scores), plain.adjoint(scores))
     np.testing.assert_allclose(grouped.adjoint_squared(scores), plain.adjoint_squared(scores))
-    assert grouped.spread(weights)[merged].tolist() == [weights[-1] / 4] * 4
+    assert grouped.expand(weights)[merged].tolist() == [weights[-1] / 4] * 4
 
 
 def test_the_merged_channel_of_randomised_response_has_the_published_entries() -> None:

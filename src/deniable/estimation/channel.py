@@ -26,7 +26,7 @@ class PureChannel:
 
     @property
     def gain(self) -> Fraction:
-        """p - q: how much a report says."""
+        """p - q: the information in a report."""
         return self.p - self.q
 
     def noise(self, target: str) -> tuple[float, float, float]:
@@ -34,7 +34,7 @@ class PureChannel:
 
         Formula, for the frequencies among the users who reported (design-based):
             n Var = [q(1-q) + f (p-q)(1-p-q)] / (p-q)^2
-        and for the distribution they were drawn from, which adds the sampling error f(1-f):
+        and for the distribution the users were drawn from, which adds the sampling error f(1-f):
             n Var = m(1-m) / (p-q)^2,  m = q + f(p-q)
         Reference: Wang et al. 2017, Theorem 2; Kairouz, Bonawitz, Ramage 2016, Proposition 3.
         """
@@ -47,7 +47,7 @@ Noise = tuple[Any, Any, float]  # v0, v1, v2: numbers, or v0 and v1 arrays with 
 
 
 def for_target(v0: Any, v1: Any, target: str) -> Noise:
-    """Coefficients of n Var for a target, from those about the users: the population adds the sampling error f(1-f)."""
+    """Coefficients of n Var for a target, from those for "users": "population" adds the sampling error f(1-f)."""
     return (v0, v1, 0.0) if choice(TARGETS, target=target) == "users" else (v0, v1 + 1, -1.0)
 
 
@@ -58,7 +58,7 @@ def noise_at(noise: Noise, f: Any) -> Any:
 
 
 class Operator(Protocol):
-    """A channel C[value, report] known by its products only."""
+    """A channel C[value, report] known only by its products."""
 
     def forward(self, weights: Floats) -> Floats:
         """C^T weights: the distribution of reports when values follow the weights."""

@@ -1,4 +1,4 @@
-"""What a summary says before any method is chosen, and what a method answers."""
+"""Evidence, which a summary gives before any method is chosen, and the solution that a method returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deniable.estimation.intervals import BinomialTails
 
 @dataclass(frozen=True)
 class Solution:
-    """What an estimation method returns: frequencies, and what it has to say about its work."""
+    """What an estimation method returns: frequencies, and details of its work."""
 
     frequencies: Floats
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -22,10 +22,10 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that a method may know: the unbiased estimate with its noise, and what lies behind it.
+    """All that a method may know: the unbiased estimate with its noise, and the counts behind it.
 
-    `noise` is that of the target "users", averaged over values. `tails` holds how many reports support each value of a
-    pure channel. `operator` is the channel whose reports `counts` counts, where the summary carries the likelihood.
+    `noise` is for the target "users", averaged over values. `tails` holds the number of reports that support each value
+    of a pure channel. `operator` is the channel whose reports `counts` counts, where the summary has the likelihood.
     """
 
     summary: Summary

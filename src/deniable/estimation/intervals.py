@@ -5,7 +5,7 @@ Score: all f with (f^ - f)^2 <= z^2 V(f)/n, where f^ is the unbiased estimate an
 
 Exact (Clopper-Pearson on the count): no normal approximation, for rare values and for simultaneous
 intervals, whose tails are so thin that the approximation fails. For the target "users" the count is a
-sum of two binomials, less spread than the binomial used (Hoeffding 1956), so it is conservative there.
+sum of two binomials, which varies less than the binomial used (Hoeffding 1956), so the interval is conservative.
 
 Simultaneous intervals hold for all values at once (Bonferroni).
 """
@@ -27,7 +27,7 @@ from deniable.estimation.presence import p_values, significant
 
 @dataclass(frozen=True, eq=False)
 class BinomialTails:
-    """The counts behind an estimate, whose tails are those of binomials."""
+    """The counts behind an estimate, which have binomial tails."""
 
     support: Counts
     n: int
@@ -45,7 +45,7 @@ class BinomialTails:
         return ((low - q) / gain)[place], ((high - q) / gain)[place]
 
     def p_values(self) -> Floats:
-        """The chance of a count this large for a value nobody has."""
+        """The chance of a count this large for an absent value."""
         from scipy.special import betainc
 
         with np.errstate(all="ignore"):
@@ -53,18 +53,18 @@ class BinomialTails:
         return np.where(self.support > 0, tail, 1.0)
 
     def moved_inside(self) -> BinomialTails:
-        """The same with counts no further out than frequencies 0 and 1 would give on average."""
+        """Tails with the counts clipped to the means of frequencies 0 and 1."""
         inside = np.clip(self.support, math.floor(self.n * self.channel.q), math.ceil(self.n * self.channel.p))
         return replace(self, support=inside)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreIntervals:
-    """Intervals of one estimate. `constrained` is None for the unbiased one.
+    """Intervals of one estimate. `constrained` is None for the unbiased estimate.
 
-    For a constrained estimate the interval is that of the unbiased estimate moved into [0, 1] first, cut to
-    [0, 1] and widened to hold the estimate. All three only add coverage, so it covers the truth at least as
-    often; and a count far below its expectation gives no narrower upper end than one just at it.
+    For a constrained estimate, the interval of the unbiased estimate moved into [0, 1] is cut to [0, 1] and widened
+    to hold the estimate. All three steps only add coverage, so it covers the truth at least as often; and a count
+    far below its expectation gives no narrower upper end than a count at its expectation.
     """
 
     unbiased: Floats
@@ -75,10 +75,10 @@ class ScoreIntervals:
     skewness: float = 0.0
 
     def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval:
-        """The interval of every value at this level; exact tails by default where they are needed and known."""
+        """The interval of every value at this level; by default from exact tails where they are needed and known."""
         miss = (1 - level) / (len(self.unbiased) if simultaneous else 1)
         if exact and self.tails is None:
-            raise InvalidArgument("exact", "be left out: this mechanism's counts have no binomial tails", exact)
+            raise InvalidArgument("exact", "be left out", exact, "This mechanism's counts have no binomial tails.")
         if self.tails is not None and (simultaneous if exact is None else exact):
             tails = self.tails if self.constrained is None else self.tails.moved_inside()
             low, high = tails.interval(miss)
@@ -91,7 +91,7 @@ class ScoreIntervals:
         return Interval(low, high)
 
     def present(self, rate: float, control: str) -> Mask:
-        """Which values are there, by tests of frequency 0: exact tails where known, else the unbiased estimate's."""
+        """The values that are present, by tests of frequency 0: from exact tails where known, else normal or gamma."""
         if self.tails is not None:
             return significant(self.tails.p_values(), rate, control)
         return significant(p_values(self.unbiased, np.asarray(self.noise[0]), self.n, self.skewness), rate, control)

@@ -1,4 +1,4 @@
-"""Which values are really present: one-sided tests of frequency 0, and how many of them may be wrong."""
+"""Tests of presence: one-sided tests of frequency 0, with a bound on wrong discoveries."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import numpy as np
 from deniable.core.arrays import Floats, Mask
 from deniable.core.validate import choice, strictly_between
 
-_LEAST_SKEWNESS = 1e-4  # below, a gamma variable is normal to all digits that matter
+_LEAST_SKEWNESS = 1e-4  # below, a gamma variable is normal to working precision
 CONTROLS = ("discoveries", "family")
 
 
 def p_values(unbiased: Floats, noise: Floats, n: int, skewness: float | Floats = 0.0) -> Floats:
-    """The chance of an estimate this large for a value nobody has; `noise` is n Var at frequency 0.
+    """The chance of an estimate this large for an absent value; `noise` is n Var at frequency 0.
 
-    Estimates are taken for normal, or, where they lean to the right, for gamma variables of the same skewness: far
-    out, where many values are tested, sums of few reports are much larger than normal ones more often.
+    Estimates are taken as normal, or, where they are skewed to the right, as gamma variables of the same skewness:
+    far out, where many values are tested, sums of few reports exceed normal ones more often.
     """
     from scipy.special import gammaincc, ndtr
 
@@ -27,7 +27,7 @@ def p_values(unbiased: Floats, noise: Floats, n: int, skewness: float | Floats =
 
 
 def score_at(chance: float, skewness: float | Floats = 0.0) -> Floats:
-    """The score that an estimate of a value nobody has passes with this chance: `p_values` the other way round."""
+    """The score that the estimate of an absent value exceeds with this chance: the inverse of `p_values`."""
     from scipy.special import gammainccinv, ndtri
 
     shape = _shape(skewness)
@@ -43,7 +43,7 @@ def _shape(skewness: float | Floats) -> Floats:
 def significant(chances: Floats, rate: float, control: str = "discoveries") -> Mask:
     """The values to call present.
 
-    "discoveries": of those called present, a share of at most `rate` is absent on average (Benjamini and Hochberg
+    "discoveries": on average at most a share `rate` of the values called present is absent (Benjamini and Hochberg
     1995; for independent or positively dependent estimates). "family": the chance that any absent value is called
     present is at most `rate` (Holm 1979; always).
     """

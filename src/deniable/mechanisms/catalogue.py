@@ -1,4 +1,4 @@
-"""The names of all mechanisms, and where each is. Adding one is one line here; removing one is never done."""
+"""The names of all mechanisms, and where each is defined. A new one adds a line here; no line is ever removed."""
 
 from __future__ import annotations
 

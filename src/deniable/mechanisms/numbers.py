@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-_NEARBY = 48  # primes looked at above k
+_NEARBY = 48  # most primes tried above k
 
 
 def is_prime(number: int) -> bool:
-    """Whether a number is prime, proved."""
+    """Whether a number is prime, by proof."""
     import flint
 
     return bool(flint.fmpz(number).is_prime())
 
 
 def primes_from(k: int) -> list[int]:
-    """Primes from k on: a few, and more while they are close."""
+    """Primes from k on: at least three, and more up to 1.1 k."""
     found: list[int] = []
     number = max(k, 3)
     while len(found) < _NEARBY and (number <= 1.1 * k or len(found) < 3):
@@ -42,7 +42,7 @@ def primitive_root(modulus: int) -> int:
 
 
 def units(modulus: int) -> int:
-    """Euler's phi: how many numbers below the modulus have no factor in common with it."""
+    """Euler's phi: the number of residues that have no factor in common with the modulus."""
     import flint
 
     return int(flint.fmpz(modulus).euler_phi())

@@ -1,7 +1,7 @@
-"""All mechanisms by name and version. Adding one is one line here; removing one is never done.
+"""All mechanisms by name and version, as catalogue.py lists them.
 
-A name and version never change meaning (see spec.py), so a spec written today makes the same
-mechanism for ever. A mechanism's file is loaded when it is first asked for: a device needs one of them.
+A name and version never change meaning (see spec.py), so a spec written today makes the same mechanism
+forever. A mechanism's file is loaded when it is first used: a device needs only one.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ def list_mechanisms() -> list[str]:
 
 
 def registered(name: str | None = None) -> tuple[type[Mechanism], ...]:
-    """The classes of one name, or of all: every version there has been."""
+    """The classes of one name, or of all names, in every version."""
     return tuple(load_class(cls) for own, _, _, cls in ALL if name in (None, own))
 
 
 def open_mechanisms() -> list[str]:
-    """The names of those whose values may be any strings."""
+    """The names of the mechanisms whose values may be any strings."""
     return sorted({cls.name for cls in registered() if cls.open_domains})
 
 
 def load_class(name: str) -> type[Mechanism]:
-    """A mechanism's class by its own name."""
+    """Load a mechanism's class by the name of the class."""
     found: type[Mechanism] = getattr(import_module(f"deniable.mechanisms.{CLASSES[name]}"), name)
     return found
 
@@ -72,7 +72,7 @@ def mechanism(
     given = {"k": k, "labels": labels, "domain": domain}
     chosen = [argument for argument, value in given.items() if value is not None]
     if len(chosen) != 1:
-        raise InvalidArgument("domain", "be given once: k, labels or domain", chosen)
+        raise InvalidArgument("domain", "be given exactly once", chosen, "Give k, labels or domain.")
     values: Any = given[chosen[0]] if labels is None else Domain.categories(labels)
     chosen_domain = Domain.of(values)
     if isinstance(chosen_domain, Open) and not newest.open_domains:
@@ -89,9 +89,9 @@ def mechanism(
 
 
 def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None = None) -> Mechanism:
-    """The mechanism a spec describes; its thresholds are derived again and must agree.
+    """Make the mechanism a spec describes; its thresholds are derived again and must agree.
 
-    `known` are the classes to choose from, the registered ones by default.
+    `known` are the classes to choose from, by default all registered ones.
     """
     if not isinstance(spec, Spec):
         spec = Spec.from_json(spec)
@@ -107,5 +107,5 @@ def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None 
     except TypeError as error:
         raise SpecError(f"spec has missing or unknown parameters: {error}") from None
     if made.spec != spec:
-        raise SpecError("the spec's thresholds are not those its domain, mechanism and parameters give")
+        raise SpecError("the spec's thresholds must follow from its domain, mechanism and parameters")
     return made

@@ -122,7 +122,7 @@ def test_the_error_is_the_formula_s(epsilon: float, values: int, cohorts: int, b
     sizes = {"cohorts": cohorts, "buckets": buckets, "candidates": values, "hashes": hashes}
     m = dn.mechanism("orappor", domain=OPEN, epsilon=epsilon, **sizes)
     design = m.functions.design(OPEN.indices([f"string {number}" for number in range(values)]), complete=False)
-    found = m.unit() * cohorts * float(design.spread[0].mean())
+    found = m.unit() * cohorts * float(design.inverse_sums[0].mean())
     s, r = math.exp(epsilon / (2 * hashes)), 1 - (1 - 1 / buckets) ** hashes
     spread = r * (1 - r) * (buckets / (buckets - 1) if hashes == 1 else 1)
     y = values / (cohorts * (buckets - (hashes == 1)))

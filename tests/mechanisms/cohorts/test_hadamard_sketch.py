@@ -76,7 +76,7 @@ def test_leaving_out_the_row_of_ones_saves_what_the_published_scheme_spends_on_i
 def test_the_error_is_the_formula_s(epsilon: float, values: int, cohorts: int, buckets: int) -> None:
     m = dn.HadamardSketch(OPEN, epsilon, cohorts=cohorts, buckets=buckets, candidates=values)
     design = m.functions.design(OPEN.indices([f"string {number}" for number in range(values)]), complete=False)
-    found = m.unit() * cohorts * float(design.spread[0].mean())
+    found = m.unit() * cohorts * float(design.inverse_sums[0].mean())
     e, y = math.exp(epsilon), values / (cohorts * (buckets - 1))
     assert found == pytest.approx(((e + 1) / (e - 1)) ** 2 / (1 - y), rel=0.04)
 

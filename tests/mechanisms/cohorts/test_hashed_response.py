@@ -106,7 +106,7 @@ def test_the_variance_of_strings_is_the_formula_s(epsilon: float, values: int, c
     domain = dn.Domain.open()
     m = dn.HashedResponse(domain, epsilon, cohorts=cohorts, buckets=buckets, candidates=values)
     design = m.functions.design(domain.indices([f"string {number}" for number in range(values)]), complete=False)
-    found = m.unit() * cohorts * float(design.spread[0].mean())
+    found = m.unit() * cohorts * float(design.inverse_sums[0].mean())
     assert found == pytest.approx(formula(epsilon, values, cohorts, buckets), rel=0.04)
 
 

@@ -195,7 +195,7 @@ def test_blocks_that_cannot_be_are_refused_in_one_line(blocks: Any) -> None:
 
 
 def test_a_domain_with_more_reports_than_numbers_is_refused() -> None:
-    with pytest.raises(dn.InvalidArgument, match="k must be smaller"):
+    with pytest.raises(dn.InvalidArgument, match="k must leave hr at most"):
         response(2**31, 1)
 
 

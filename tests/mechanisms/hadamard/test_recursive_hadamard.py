@@ -203,5 +203,5 @@ def test_a_setting_that_cannot_be_served_is_refused(setting: dict[str, Any]) -> 
 
 
 def test_a_domain_with_more_reports_than_numbers_is_refused() -> None:
-    with pytest.raises(dn.InvalidArgument, match="k must be smaller"):
+    with pytest.raises(dn.InvalidArgument, match="k must leave rhr at most"):
         response(2**31, 1)

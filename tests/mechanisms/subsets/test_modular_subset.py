@@ -101,7 +101,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"moduli": [1, 8]}, "from 2 to 8"),
     ({"moduli": "57"}, "list of whole numbers"),
     ({"moduli": 7}, "list of whole numbers"),
-    ({"moduli": [7, 8], "sizes": [1]}, "as many as the moduli"),
+    ({"moduli": [7, 8], "sizes": [1]}, "one size for each of 2 moduli"),
     ({"moduli": [7, 8], "sizes": [7, 1]}, "from 1 to 6"),
     ({"moduli": [7, 8], "sizes": 1}, "list of whole numbers"),
     ({"max_bits": 1}, "max_bits must be larger"),

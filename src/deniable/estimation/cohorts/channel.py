@@ -1,4 +1,4 @@
-"""Channels on the cells of cohorts: which cells support a value, and one more value for all unlisted strings."""
+"""Channels on the cells of cohorts: the cells that support a value, and one more value for all unlisted strings."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class CohortBuckets:
 
 @dataclass(frozen=True, eq=False)
 class WithUnlisted:
-    """A channel with one more value at the end: a string whose buckets are not known, so that all cells are alike."""
+    """A channel with one more value at the end: a string of unknown buckets, for which all cells are equally likely."""
 
     listed: ListingTwoLevelOperator
-    values: int  # how many are listed
+    values: int  # listed
     cells: int
 
     @property

@@ -1,13 +1,13 @@
-"""From the cells of cohorts to the frequencies of candidate strings, with what the candidates leave out.
+"""From the cells of cohorts to the frequencies of candidate strings, and of the strings that are no candidates.
 
-Up to half as many candidates as there are equations, least squares tells them apart. Beyond, each candidate is
+With up to half as many candidates as equations, least squares tells the candidates apart. Beyond, each candidate is
 estimated by itself from the cells it is hashed to: unbiased over the choice of the hash functions, with the other
 strings that share its cells as additional noise. The candidates found to be present are then fitted together, which
-takes their part out of the noise of the others, and so on until no more are found.
+removes their part from the noise of the others, and so on until no more are found.
 
-Errors come from the cells themselves. What is left of them after the fit is the noise of the reports and whatever
-strings nobody listed put there, and both are what the estimates suffer from. Where it is known how the cells differ,
-a candidate that shares cells with a frequent string has a larger error than others.
+Errors are measured in the cells. The residual of the fit is the noise of the reports and of unlisted strings, and
+both cause the errors of the estimates. Where the variances of the cells are known, a candidate that shares cells
+with a frequent string has a larger error than others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.presence import p_values, significant
 
 _ROUNDS = 8
-_FAR = 5.0  # standard deviations of what is left in a candidate's cells
+_FAR = 5.0  # standard deviations of the residual in a candidate's cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Decoded:
 
 @dataclass(frozen=True, eq=False)
 class CohortCells:
-    """The estimated shares of users in the cells, centred as the design says, and how much reports alone vary.
+    """The estimated shares of users in the cells, less the centre of the design, and the variance of reports alone.
 
     `unit` is n C times the variance of a cell when no value is frequent.
     """
@@ -57,7 +57,7 @@ class CohortCells:
 
     @cached_property
     def _totals(self) -> Floats:
-        """C X cells: what candidates have in their cells."""
+        """C X cells: the sum of each candidate's cells."""
         return self.design.cohorts * self.design.gather(self.cells)
 
     @cached_property
@@ -69,37 +69,39 @@ class CohortCells:
 
     @property
     def _free_cells(self) -> int:
-        # in each cohort the cells of one hash add up to what its size says
+        # with one hash, the size of a cohort gives the sum of its cells
         return self.design.cohorts * (self.design.buckets - (self.design.hashes == 1))
 
-    def _cell_variance(self, left: Floats, fitted: int) -> float:
-        """n times the variance of a cell: what a fit leaves of the cells, but no less than reports alone give."""
+    def _cell_variance(self, residual: Floats, fitted: int) -> float:
+        """n times the variance of a cell: the mean square of the residual, but at least that of reports alone."""
         free = max(self._free_cells - fitted, 1)
-        return max(self.n * float((left**2).sum()) / free, self.unit / self.design.cohorts)
+        return max(self.n * float((residual**2).sum()) / free, self.unit / self.design.cohorts)
 
-    def _noise(self, left: Floats, fitted: int, spread: Floats, shares: Floats) -> tuple[Floats, float]:
-        """n Var at frequency 0 of estimates whose weights on the cells have the squares `spread`, and that of a cell.
+    def _noise(self, residual: Floats, fitted: int, squared: Floats, shares: Floats) -> tuple[Floats, float]:
+        """n Var at frequency 0 of estimates whose weights on the cells have the `squared` norms, and n Var of a cell.
 
-        A part 1/|X_s|^2 of `spread` is in the cells of the candidate itself, the rest all over. Where the fit leaves
-        far more in a candidate's cells than in others, a frequent string that nobody listed is in some of them, and
-        what is left is taken for their noise.
+        A part 1/|X_s|^2 of `squared` is in the candidate's own cells, the rest in all cells. Where the residual is
+        far larger in a candidate's cells than in others, some of them hold a frequent unlisted string, and the
+        residual is taken as their noise.
         """
         design, norms = self.design, self._norms
-        variance = self._cell_variance(left, fitted)
+        variance = self._cell_variance(residual, fitted)
         own = np.full(design.values, variance)
         if self.uneven is not None:
             unlisted = max(0.0, variance - self.unit / design.cohorts)
             own = unlisted + self.uneven.around(design, norms, shares)
         free = max(self._free_cells - fitted, 1) / (design.cohorts * design.buckets)
-        squares = design.gather(left**2) + design.centre * (left**2).sum() - design.gather(left) ** 2 / norms
+        squares = (
+            design.gather(residual**2) + design.centre * (residual**2).sum() - design.gather(residual) ** 2 / norms
+        )
         seen = self.n / free * squares / np.maximum(norms - 1, 1.0)
         own = np.where(seen > own * (1 + _FAR * np.sqrt(2 / norms)), seen, own)
-        noise = own / norms + variance * np.maximum(spread - 1 / norms, 0.0)
+        noise = own / norms + variance * np.maximum(squared - 1 / norms, 0.0)
         return np.asarray(design.cohorts**2 * noise), variance
 
-    def skewness_of(self, left: Floats) -> float:
-        """That of the estimate of a string that nobody has: it adds up a random cell of what is left in each cohort."""
-        centred = left - left.mean(1, keepdims=True)
+    def skewness_of(self, residual: Floats) -> float:
+        """Skewness of the estimate of an absent string, which sums one random residual cell per cohort."""
+        centred = residual - residual.mean(1, keepdims=True)
         squares = centred * centred
         second, third = float(squares.mean(1).sum()), float((squares * centred).mean(1).sum())
         return third / (second**1.5 * self.design.hashes**0.5) if second > 0 else 0.0
@@ -114,17 +116,17 @@ class CohortCells:
         return even + moved, steps
 
     def least_squares(self) -> Decoded:
-        """All candidates fitted at once; unbiased if they are all the strings there are. May be negative."""
+        """Fit all candidates at once; unbiased if there are no other strings. Frequencies may be negative."""
         design = self.design
         solution, steps = self._solved
-        diagonal, total = design.spread
-        left = self.cells - design.scatter(solution) / design.cohorts
-        noise, variance = self._noise(left, design.rank, diagonal, solution)
-        found = Decoded(solution, solution, noise, self.skewness_of(left), {"steps": steps, "load": design.load})
+        diagonal, total = design.inverse_sums
+        residual = self.cells - design.scatter(solution) / design.cohorts
+        noise, variance = self._noise(residual, design.rank, diagonal, solution)
+        found = Decoded(solution, solution, noise, self.skewness_of(residual), {"steps": steps, "load": design.load})
         return found if design.complete else _with_rest(found, design.cohorts**2 * variance * total)
 
     def projected(self) -> Decoded:
-        """Least squares, then the nearest frequencies that are not negative and add up to what is not unlisted."""
+        """Least squares, then the nearest nonnegative frequencies that sum to the share of listed strings."""
         found = self.least_squares()
         if self.design.complete:
             return replace(found, frequencies=nearest_distribution(found.first))
@@ -133,11 +135,11 @@ class CohortCells:
         return replace(found, frequencies=np.append(listed, 1 - total))
 
     def nonnegative(self) -> Decoded:
-        """Least squares among frequencies that are not negative, scaled down if they add up to more than 1."""
+        """Least squares among nonnegative frequencies, scaled down if they sum to more than 1."""
         found = self.least_squares()
         listed = found.first if self.design.complete else found.first[:-1]
         free = replace(self.design, complete=False)
-        weight = float(self._norms.mean())  # of the sum of all, where it is known to be 1
+        weight = float(self._norms.mean())  # of the equation that all frequencies sum to 1
         pull = weight if self.design.complete else 0.0
 
         def product(vector: Floats) -> Floats:
@@ -151,27 +153,27 @@ class CohortCells:
         return replace(found, frequencies=np.append(fitted, max(0.0, 1 - fitted.sum())))
 
     def per_candidate(self) -> Decoded:
-        """Each candidate from its own cells; unbiased over the hash functions. For any number of candidates."""
+        """Estimate each candidate from its own cells, for any number; unbiased over the hash functions."""
         alone = self._totals / self._norms
         noise, variance = self._noise(self.cells, 0, 1 / self._norms, alone)
         found = Decoded(alone, alone, noise, self.skewness_of(self.cells))
         if self.design.complete:
             return found
-        # two candidates that share a cell do so in the estimates of both: what is not noise of reports counts twice
+        # a cell that two candidates share is in both estimates: noise other than of reports counts twice
         strings = max(0.0, variance - self.unit / self.design.cohorts)
         squares = float((self.design.scatter(1 / self._norms) ** 2).sum())
         return _with_rest(found, self.design.cohorts**2 * (variance + strings) * squares)
 
     def roughly(self) -> Decoded:
-        """Each candidate from its own cells, with the noise of an average cell: quicker, for very many of them."""
+        """Estimate each candidate from its own cells, with the noise of an average cell: faster, for very many."""
         alone = self._totals / self._norms
         noise = self.design.cohorts**2 * self._cell_variance(self.cells, 0) / self._norms
         return Decoded(alone, alone, np.asarray(noise))
 
     def selected(self, report: Callable[[int, int], None] = lambda *_: None) -> Decoded:
-        """The candidates that are present, fitted together; the others are 0, though what they have may be much.
+        """Fit the candidates found to be present together; the others are 0, though their sum may be large.
 
-        `report` hears of every round and how many are chosen.
+        `report(round, chosen)` is called in every round with the number of candidates chosen.
         """
         told_apart = self.design.load <= MOST_LOAD and self.design.identifiable
         plain = self.least_squares() if told_apart else self.per_candidate()
@@ -188,7 +190,7 @@ class CohortCells:
         details = {"selected": int(chosen.sum()), "rounds": number + 1, "rate": RATE}
         kept = np.where(chosen, np.maximum(found.first, 0.0), 0.0)
         kept /= max(kept.sum(), 1.0)
-        # the choice makes the sum of all others too small: what is unlisted is asked of the estimate without it
+        # selection biases the sum of the listed: the unlisted share comes from the estimate without selection
         first = plain.first if told_apart else np.append(found.first, plain.first[self.design.values :])
         noise = plain.noise if told_apart else np.append(found.noise, plain.noise[self.design.values :])
         rest = np.clip(first[self.design.values :], 0.0, 1 - kept.sum())
@@ -196,7 +198,7 @@ class CohortCells:
         return Decoded(np.append(kept, rest), first, noise, skewness, details)
 
     def _affordable(self, chosen: Mask, found: Decoded) -> Mask:
-        """No more of them than least squares can tell apart: those that stand out most."""
+        """The chosen, or the most significant of them if least squares cannot tell all of them apart."""
         most = int(MOST_LOAD * self._free_cells)
         if chosen.sum() <= most:
             return chosen
@@ -210,22 +212,22 @@ class CohortCells:
         return replace(self, design=replace(self.design, table=table, complete=False))
 
     def _given(self, chosen: Mask) -> Decoded:
-        """The chosen fitted together, and each of the others from what they leave in its cells."""
+        """Fit the chosen together, and estimate each of the others from the residual in its cells."""
         part = self._part(chosen)
         solution, _ = part.design.solve(part._totals)
-        left = self.cells - part.design.scatter(solution) / self.design.cohorts
-        spread = 1 / (self._norms * self._left(chosen))
-        first = self.design.cohorts * self.design.gather(left) * spread
-        first[chosen], spread[chosen] = solution, part.design.spread[0]
-        noise, _ = self._noise(left, len(solution), spread, first)
-        return Decoded(first, first, noise, self.skewness_of(left))
+        residual = self.cells - part.design.scatter(solution) / self.design.cohorts
+        squared = 1 / (self._norms * self._unfitted(chosen))
+        first = self.design.cohorts * self.design.gather(residual) * squared
+        first[chosen], squared[chosen] = solution, part.design.inverse_sums[0]
+        noise, _ = self._noise(residual, len(solution), squared, first)
+        return Decoded(first, first, noise, self.skewness_of(residual))
 
-    def _left(self, chosen: Mask) -> float:
-        """The share of another candidate's cells that fitting the chosen leaves, for random hashes."""
+    def _unfitted(self, chosen: Mask) -> float:
+        """The share of another candidate's cells that fitting the chosen leaves free, for random hashes."""
         return 1 - int(chosen.sum()) / self._free_cells
 
 
 def _with_rest(found: Decoded, noise: float) -> Decoded:
-    """One more entry at the end: the strings that are not among the candidates, and the noise of their share."""
+    """Append one entry: the strings that are not among the candidates, and the noise of their share."""
     first = np.append(found.first, 1 - found.first.sum())
     return replace(found, frequencies=first, first=first, noise=np.append(found.noise, noise))

@@ -1,10 +1,10 @@
-"""The linear model behind cohorts: which cells of a summary each value is hashed to.
+"""The linear model behind cohorts: the cells of a summary that each value is hashed to.
 
 Cohort c sends value s to `hashes` of its `buckets` cells (to fewer where two hashes agree). The design X has one row
 per value and one column per cell: X[s, (c, j)] = 1[j is a bucket of s in cohort c] - centre, where the centre is
-the chance that a string nobody listed is hashed to a cell, so that unlisted strings add nothing on average.
+the chance that an unlisted string is hashed to a cell, so that unlisted strings add nothing on average.
 If cell (c, j) holds the estimated share of users who are in cohort c and have the bit j, less the centre times
-that of the cohort, then its expectation is (X^T f)/C.
+the share of the cohort, then its expectation is (X^T f)/C.
 
 With C cohorts of k buckets and one hash, X has rank C (k - 1) at most (Kairouz, Bonawitz, Ramage 2016, section G,
 counts one more, the sum of all frequencies). For y = values/rank the condition number of X X^T is about
@@ -22,17 +22,17 @@ from deniable.core.arrays import Floats, Table
 from deniable.estimation.methods.conjugate_gradients import solve
 from deniable.randomness.simulated import generator
 
-MOST_LOAD = 0.5  # unknowns for each equation up to which least squares is worth its errors
+MOST_LOAD = 0.5  # most unknowns per equation at which least squares is worth its errors
 DENSE = 1024  # values up to which the system is solved, and its errors known, exactly
 _ROUNDS = 2000
 _TOLERANCE = 1e-6  # of the residual: far below any standard error
-_RANK = 1e-9  # eigenvalues below this share of the largest are those of what cannot be told apart
-_PROBED, _ROUGH = 40_000, 1e-3  # of a quadratic form the error is that of the solution squared
+_RANK = 1e-9  # eigenvalues below this share of the largest count as zero
+_PROBED, _ROUGH = 40_000, 1e-3  # the error of a quadratic form is the square of the solution's
 
 
 @dataclass(frozen=True, eq=False)
 class CohortDesign:
-    """X by its products. With `complete`, frequencies are known to add up to 1, and only what is left is asked."""
+    """X by its products. With `complete`, frequencies sum to 1 and systems are solved on the zero-sum subspace."""
 
     table: Table  # [hash function, value]: its bucket
     buckets: int
@@ -50,11 +50,11 @@ class CohortDesign:
 
     @property
     def load(self) -> float:
-        """y: values to be told apart for each equation there is; least squares needs it well below 1."""
+        """y: values to be told apart per equation; least squares needs it well below 1."""
         return (self.values - self.complete) / (self.cohorts * (self.buckets - 1))
 
     def gather(self, cells: Floats) -> Floats:
-        """X cells: for each value, the sum of its cells, less what any value has."""
+        """X cells: for each value, the sum of its cells, less the centre times the sum of all cells."""
         from deniable.kernels.cohort_hashes import gather
 
         out = np.empty(self.values)
@@ -70,7 +70,7 @@ class CohortDesign:
         return np.asarray(out[:, :-1] - self.centre * weights.sum())
 
     def gram(self, weights: Floats) -> Floats:
-        """X X^T weights; with `complete`, of the part that adds up to zero."""
+        """X X^T weights; with `complete`, on the zero-sum subspace."""
         if not self.complete:
             return self._product(weights)
         image = self._product(weights - weights.mean())
@@ -89,7 +89,7 @@ class CohortDesign:
         return np.asarray(out - self.centre * cells)
 
     def solve(self, wanted: Floats, tolerance: float = _TOLERANCE) -> tuple[Floats, int]:
-        """x with (X X^T) x = wanted, and the steps taken (0 where it was solved at once)."""
+        """x with (X X^T) x = wanted, and the steps taken (0 for a direct solution)."""
         if self.values <= DENSE:
             return self.inverse @ wanted, 0
         mean = wanted.mean() if self.complete else 0.0
@@ -99,13 +99,13 @@ class CohortDesign:
 
     @cached_property
     def matrix(self) -> Floats:
-        """X in full, for few values; with `complete`, less the mean over values."""
+        """X as a matrix, for few values; with `complete`, less the mean over values."""
         rows = np.stack([self.scatter(row).reshape(-1) for row in np.eye(self.values)])
         return rows - rows.mean(0) if self.complete else rows
 
     @cached_property
     def _gram(self) -> Floats:
-        """X X^T in full, for few values."""
+        """X X^T as a matrix, for few values."""
         from deniable.kernels.cohort_hashes import shared_buckets
 
         shared = np.zeros((self.values, self.values), np.int32)
@@ -119,10 +119,10 @@ class CohortDesign:
 
     @cached_property
     def _solution(self) -> tuple[Floats, int]:
-        """The inverse of X X^T, on what adds up to zero if that is all that is asked, and its rank."""
+        """The inverse of X X^T, with `complete` on the zero-sum subspace, and its rank."""
         from scipy.linalg import LinAlgError, cho_solve, cholesky
 
-        # the direction of the sum is put back, with a middling weight, and taken out again
+        # the direction of the sum is added with an average weight, and removed again
         scale = float(np.trace(self._gram)) / self.values
         even = np.full((self.values, self.values), 1 / self.values) if self.complete else 0.0
         try:
@@ -137,12 +137,12 @@ class CohortDesign:
 
     @property
     def inverse(self) -> Floats:
-        """The inverse of X X^T; with `complete`, on what adds up to zero."""
+        """The inverse of X X^T; with `complete`, on the zero-sum subspace."""
         return self._solution[0]
 
     @property
     def rank(self) -> int:
-        """How many frequencies the cells determine; known exactly for few values, else the upper bound."""
+        """The number of frequencies that the cells determine: exact for few values, else an upper bound."""
         if self.values > DENSE:
             return min(self.values - self.complete, self.cohorts * (self.buckets - 1))
         return self._solution[1]
@@ -153,11 +153,11 @@ class CohortDesign:
         return self.rank >= self.values - self.complete
 
     @cached_property
-    def spread(self) -> tuple[Floats, float]:
+    def inverse_sums(self) -> tuple[Floats, float]:
         """The diagonal of the inverse of X X^T, and the sum of all its entries.
 
         Exact for few values. Beyond, the diagonal is taken as constant, which it nearly is for random hashes, and its
-        mean estimated from 8192 random signs or more (Hutchinson 1990), to about 1%.
+        mean is estimated from at least 40,000 random signs (Hutchinson 1990), to about 1%.
         """
         if self.values <= DENSE:
             return np.diag(self.inverse).copy(), float(self.inverse.sum())
@@ -167,8 +167,8 @@ class CohortDesign:
         return np.full(self.values, mean), total
 
     def repeated(self) -> list[tuple[int, int]]:
-        """Pairs of values with the same buckets in every cohort, which no report tells apart; the first of each."""
-        # equal sums of random numbers in their cells give them away
+        """Pairs of values with the same buckets in every cohort, which no report tells apart."""
+        # such values have equal sums of random numbers in their cells
         sums = self.gather(generator(0).random((self.cohorts, self.buckets)))
         order = np.argsort(sums, kind="stable")
         near = np.flatnonzero(np.diff(sums[order]) < 1e-9 * self.cohorts)

@@ -1,4 +1,4 @@
-"""Signs of Hadamard transforms of buckets: which values a sign supports, and counts turned back into buckets."""
+"""Signs of Hadamard transforms of buckets: the values that a sign supports, and counts transformed to buckets."""
 
 from __future__ import annotations
 

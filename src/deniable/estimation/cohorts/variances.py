@@ -12,10 +12,10 @@ from deniable.estimation.cohorts.design import CohortDesign
 
 @dataclass(frozen=True, eq=False)
 class CellVariances:
-    """n times the variance that reports alone give each cell, as their counts say.
+    """n times the variance that reports alone give each cell, estimated from the counts.
 
-    A share f of users adds `per_share` f to the variance of each cell they are in; `least` is that of a cell with
-    nobody in it.
+    A share f of users adds `per_share` f to the variance of each cell they are in; `least` is the variance of a cell
+    without users.
     """
 
     observed: Floats  # [cohort, bucket]
@@ -23,7 +23,7 @@ class CellVariances:
     least: float
 
     def around(self, design: CohortDesign, norms: Floats, shares: Floats) -> Floats:
-        """For each value, the mean variance of its own cells without its own users, weighted as its estimate does."""
+        """For each value, the mean variance of its cells without its own users, weighted as in its estimate."""
         # sum of X^2 D over |X|^2:  X is 1 - centre in the value's cells, and -centre in all others
         centre, total = design.centre, float(self.observed.sum())
         sums = design.gather(self.observed) + centre * total

@@ -4,13 +4,13 @@ Let T_x of n reports have the bit of x set, which a report has with probability 
 all bits as independent coins, the log-likelihood to maximise over distributions theta is
     sum_x  T_x log a_x + (n - T_x) log(1 - a_x).
 Given theta the bits of one report are not independent, since each user has just one value. So this is a composite
-likelihood, the product of the exact likelihoods of the single counts, and not that of the reports, which needs the
-reports themselves. Where it was published it is called the maximum likelihood estimator.
+likelihood, the product of the exact likelihoods of the single counts, not the likelihood of the reports, which needs
+the reports themselves. Its publication calls it the maximum likelihood estimator.
 
-It looks like a program in k dimensions and is one in one. With a multiplier mu for the sum (per report, and per
-unit of a), an x with theta_x > 0 has T_x/(n a) - (1 - T_x/n)/(1 - a) = mu, a quadratic equation for a, and theta_x
-is zero where T_x/n <= q + mu q(1-q). The sum of theta falls as mu grows, so mu is found by Newton's method
-between two bounds that close in.
+The problem has k dimensions but reduces to one. With a multiplier mu for the sum (per report, and per unit of a),
+an x with theta_x > 0 has T_x/(n a) - (1 - T_x/n)/(1 - a) = mu, a quadratic equation for a, and theta_x is zero
+where T_x/n <= q + mu q(1-q). The sum of theta falls as mu grows, so mu is found by Newton's method between two
+bounds that close in.
 
 Reference: Kairouz, Bonawitz, Ramage 2016, Proposition 7.
 """
@@ -25,16 +25,16 @@ import numpy as np
 from deniable.core.arrays import Counts, Floats
 from deniable.estimation.channel import PureChannel
 
-_CLOSE = 1e-14  # from a sum of 1; one more step of Newton's method then reaches rounding
-_MOST = 200  # passes; far more than were ever seen
+_CLOSE = 1e-14  # distance from a sum of 1 at which one more step of Newton's method reaches rounding
+_MOST = 200  # passes, far more than ever observed
 
 
 @dataclass(frozen=True)
 class Maximum:
-    """The maximiser, how often the counts were read, and how far it is from optimal.
+    """The maximiser, the number of passes over the counts, and its distance from optimality.
 
-    `residual` is the largest violation of the optimality (KKT) conditions: by how much a derivative of the average
-    log-likelihood by some a_x misses the multiplier mu, relative to 1 + |mu|.
+    `residual` is the largest violation of the optimality (KKT) conditions: the difference of a derivative of the
+    average log-likelihood by some a_x from the multiplier mu, relative to 1 + |mu|.
     """
 
     frequencies: Floats
@@ -43,9 +43,9 @@ class Maximum:
 
 
 def most_likely_bits(counts: Counts, n: int, channel: PureChannel) -> Maximum:
-    """Maximise the composite likelihood of a distribution, given how many of n reports have each bit set.
+    """Maximise the composite likelihood of a distribution, given the number of n reports with each bit set.
 
-    Guarantee: the unique maximiser, up to rounding; the residual says how far.
+    Guarantee: the unique maximiser, up to rounding, which the residual measures.
     Cost: linear in the number of values, typically 5 to 15 passes.
     """
     from deniable.kernels.histograms import gains, largest_violation
@@ -84,7 +84,7 @@ class _Problem:
 
     @property
     def data(self) -> tuple[Counts, int, int, float, float]:
-        """What the kernels take."""
+        """The arguments of the kernels."""
         return self.counts, self.n, self.whole, self.rest, self.q
 
     def top_multiplier(self, theta: float) -> float:
@@ -93,7 +93,7 @@ class _Problem:
         return (self.top_excess - d) / ((self.q + d) * (1 - self.q - d))
 
     def at(self, mu: float) -> tuple[float, float, int]:
-        """Sum of theta at this multiplier, its derivative, and how many are positive."""
+        """Sum of theta at this multiplier, its derivative, and the number of positive entries."""
         from deniable.kernels.histograms import total_gain
 
         total, slope, size = total_gain(*self.data, mu)
@@ -123,7 +123,7 @@ def _multiplier(problem: _Problem) -> tuple[float, int]:
         if abs(total - 1) <= _CLOSE or abs(step) <= 2 * math.ulp(mu) or high - low <= 2 * math.ulp(high):
             return min(max(following, low), high), passes
         if not low < following < high:
-            # beyond an end that was not tried yet: try it; else halve
+            # beyond an end not tried yet: try that end; else halve
             following = high if following >= high and not tried_high else (low + high) / 2
         mu = following
     return mu, passes

@@ -1,4 +1,4 @@
-"""Conjugate gradients: solve a symmetric system known by its products only."""
+"""Conjugate gradients: solve a symmetric system known only by its products."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def solve(
 ) -> tuple[Floats, int]:
     """x with product(x) = wanted, and the steps it took.
 
-    Ends when the residual, in the norm of the preconditioner, is `tolerance` times the first one and times
-    that of zero, so that a poor start does not make for a poor answer. The system may be singular if it is
-    consistent: x then moves from `start` only in directions that matter.
+    Ends when the residual, in the norm of the preconditioner, is at most `tolerance` times the residuals of `start`
+    and of zero, so that a poor start does not give a poor answer. The system may be singular if it is consistent:
+    x then moves from `start` only in directions that matter.
     Reference: Hestenes and Stiefel 1952.
     """
     solution = start

@@ -1,20 +1,20 @@
-"""Iterative Bayesian update for any channel, with the stopping rule it lacked: a certified gap.
+"""Iterative Bayesian update for any channel, with a stopping rule: a certified gap.
 
 The average log-likelihood f(theta) = sum_j phi_j log (C^T theta)_j is concave with gradient
 g = C (phi / C^T theta), and sum_i theta_i g_i = 1. Hence for d = max_i g_i - 1
     f(best) - f(theta) <= d,
-so d, which costs nothing beyond the update itself, certifies how far from the maximum we are.
+so d, which costs nothing beyond the update itself, certifies the distance from the maximum.
 
-Two phases. SQUAREM extrapolates plain updates theta <- theta g while they move fast; it starts at equal
-frequencies, and is left out if a better start is known. Then Newton's method: because f(theta) - sum(theta) has the
+There are two phases. SQUAREM extrapolates plain updates theta <- theta g while they move fast; it starts at equal
+frequencies, and is skipped if a better start is known. Then Newton's method: because f(theta) - sum(theta) has the
 same maximiser, the sum needs no constraint, and since H theta = g the quadratic model is maximised over theta >= 0
 by solving H x = 2 g - 1 on the free values, dropping those that turn negative. H = C diag(phi / (C^T theta)^2) C^T is
-used as an operator, by conjugate gradients, no more exactly than the gap deserves.
+used as an operator, by conjugate gradients, no more exactly than the gap requires.
 
-Newton's method works on a set of values: those that are not zero at its start, and in every step the ones outside that
-would gain most. If all that gain came in at once there might be more of them than reports, H would be singular on
-them, and nearly all would have to be thrown out again one system after the other. The certificate is always taken over
-all values.
+Newton's method works on a set of values: the nonzero ones at its start, and in every step the values outside that
+would gain most. If all values that gain entered at once there might be more of them than reports, H would be singular
+on them, and nearly all would have to be dropped again one system after the other. The certificate always covers all
+values.
 
 Reference: Agrawal and Aggarwal 2001 (the update); ElSalamouny and Palamidessi 2020 (its limit is the
 maximum of the likelihood); Varadhan and Roland 2008 (SQUAREM).
@@ -37,11 +37,11 @@ _STEP = 1e-11  # last Newton step in L1: the gap alone does not bound the distan
 _EASY_GAP = 1e-3
 _SQUAREM_ROUNDS = 30
 _NEWTON_ROUNDS = 100
-_PRODUCTS = 20_000  # with H; the hardest problems known take a thousand
-_EXACTNESS = (1e-10, 1e-2)  # of a Newton step at least and at most, and in between
-_OF_THE_GAP = 0.1  # this share of the gap
-_NEGLIGIBLE = 0.1  # of an equal frequency: values that plain updates have brought below start at zero
-_SHRUNK = 4  # times more values in the working set than are not zero: then it is made anew
+_PRODUCTS = 20_000  # with H; the hardest problems known need a thousand
+_EXACTNESS = (1e-10, 1e-2)  # smallest and largest tolerance of a Newton step
+_OF_THE_GAP = 0.1  # tolerance of a Newton step between them, as a share of the gap
+_NEGLIGIBLE = 0.1  # share of an equal frequency: values that plain updates bring below it start at zero
+_SHRUNK = 4  # the working set is made anew when it has this many times more values than nonzero ones
 _PULL = 1e-9  # relative to the diagonal of H; it slows convergence by no more than this share
 
 
@@ -49,7 +49,7 @@ _PULL = 1e-9  # relative to the diagonal of H; it slows convergence by no more t
 class Maximum:
     """A maximiser of the likelihood, the certified gap in average log-likelihood, and the work done.
 
-    `products` are those with the second derivatives, of two products with rows of the channel each.
+    `products` counts products with the second derivatives, each two products with rows of the channel.
     """
 
     frequencies: Floats
@@ -60,13 +60,13 @@ class Maximum:
 
 
 class ConvergenceWarning(UserWarning):
-    """The certified gap asked for was not reached; the result says which one was."""
+    """The requested gap was not certified; the result has the gap that was."""
 
 
 def iterate(counts: Integers, operator: Operator, *, start: Floats | None = None, gap: float = GAP) -> Maximum:
     """Maximise the likelihood of a distribution given the counts of reports.
 
-    `start` is a distribution thought to be near; values it gives zero may come back. The fewer are not zero, the
+    `start` is a distribution thought to be near; its zeros may become positive. The fewer values are nonzero, the
     less a step costs.
     """
     seen = np.flatnonzero(counts)
@@ -80,7 +80,7 @@ def iterate(counts: Integers, operator: Operator, *, start: Floats | None = None
         theta = _without_negligible(observed, theta)
     theta, certified, steps, products = _newton(observed, theta, gap)
     if certified > gap:
-        message = f"certified gap {certified:.2g} instead of {gap:.2g}, after {products} products"
+        message = f"The certified gap is {certified:.2g} instead of {gap:.2g}, after {products} products."
         warnings.warn(message, ConvergenceWarning, stacklevel=2)
     return Maximum(theta, certified, updates, steps, products)
 
@@ -131,14 +131,14 @@ def _squarem(observed: _Observed, theta: Floats) -> tuple[Floats, int]:
 
 
 def _without_negligible(observed: _Observed, theta: Floats) -> Floats:
-    """With zeros for values far below an equal frequency, unless some report then became impossible."""
+    """Set values far below an equal frequency to zero, unless that makes some report impossible."""
     kept = np.where(theta * len(theta) >= _NEGLIGIBLE, theta, 0.0)
     kept /= kept.sum()
     return kept if observed.level(kept) > -np.inf else theta
 
 
 def _newton(observed: _Observed, theta: Floats, wanted: float) -> tuple[Floats, float, int, int]:
-    """Newton steps on a working set of values until the gap over all is certified and the steps have become tiny."""
+    """Take Newton steps on a working set until the gap over all values is certified and the steps are tiny."""
     best, best_gap, step = theta, np.inf, np.inf
     steps = products = 0
     part = observed.channel.restricted(np.flatnonzero(theta))
@@ -146,7 +146,7 @@ def _newton(observed: _Observed, theta: Floats, wanted: float) -> tuple[Floats, 
         reports = part.forward(theta[part.values])
         gradient = observed.gradient(reports)
         gap = float(gradient.max()) - 1
-        if gap <= max(best_gap, wanted):  # below the wanted gap the later point is the more exact one
+        if gap <= max(best_gap, wanted):  # below the wanted gap the later point is more exact
             best, best_gap = theta, gap
         if gap <= wanted and step <= _STEP:
             break
@@ -164,7 +164,7 @@ def _newton(observed: _Observed, theta: Floats, wanted: float) -> tuple[Floats, 
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Weights of a working set, what reports they lead to, and the gradient there."""
+    """Weights of a working set, the distribution of reports under them, and the gradient there."""
 
     phi: Floats
     part: WorkingSet
@@ -173,7 +173,7 @@ class _Point:
     gradient: Floats
 
     def model_maximum(self, tolerance: float) -> tuple[Floats, int]:
-        """Maximise the quadratic model over weights >= 0; also how many products with H that took.
+        """Maximise the quadratic model over weights >= 0; also return the number of products with H.
 
         A tiny pull towards the weights keeps the system definite where reports are too few to tell values apart.
         """

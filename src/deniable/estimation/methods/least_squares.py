@@ -2,9 +2,9 @@
 
 The linear unbiased estimate weighs the cells of a summary as if all values were equally frequent. Where they
 are not, the share phi_j of reports j varies by mu_j (1 - mu_j)/n, mu = C^T f, and the best weights are 1/mu_j.
-They are taken from a pilot: first the unbiased estimate, moved to the nearest distribution.
+The weights come from a pilot: the unbiased estimate, moved to the nearest distribution.
 
-Reference: Aitken 1936; the two steps are one of Fisher's scoring, started at the pilot.
+Reference: Aitken 1936; the two steps are one step of Fisher's scoring, started at the pilot.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LEAST = 1e-12  # of the largest mu: keeps the weights finite for channels with 
 
 @dataclass(frozen=True)
 class Weighted:
-    """The estimate, what least squares gave before it was projected, and the steps of conjugate gradients."""
+    """The estimate, the solution of least squares before projection, and the steps of conjugate gradients."""
 
     frequencies: Floats
     solution: Floats
@@ -39,7 +39,7 @@ def weighted(counts: Counts, operator: Operator, pilot: Floats, precondition: Li
     `precondition` applies an approximate inverse of C W C^T, by default that of its diagonal.
     If C is square and invertible, as for randomised response, every weighting gives the unbiased estimate, and
     this is its projection.
-    Cost: two products with the channel a step, 10 to 20 steps.
+    Cost: two products with the channel per step, 10 to 20 steps.
     """
     shares = counts / counts.sum()
     start = nearest_distribution(pilot)

@@ -1,10 +1,10 @@
 """Linear estimates and their repair: unbiased inversion, then frequencies made non-negative, summing to one, or both.
 
-The unbiased estimate forgets that frequencies are not negative and sum to 1. Each function here gives some
-of that back, and pays with bias (only `shifted` does not). All see the unbiased frequencies, the number of
-reports n, and the noise coefficients of n Var = v0 + v1 f + v2 f^2; none sees a mechanism.
+The unbiased estimate ignores that frequencies are nonnegative and sum to 1. Each function here restores some of
+that at the price of bias (only `shifted` is unbiased). They take the unbiased frequencies, the number of reports n,
+and the noise coefficients of n Var = v0 + v1 f + v2 f^2 (channel.py); none takes a mechanism.
 
-Reference: Wang, Lopuhaä-Zwakenberg, Li, Skoric, Li 2020, whose names of the methods stand at the end of each line.
+Reference: Wang, Lopuhaä-Zwakenberg, Li, Skoric, Li 2020, whose names of the methods end the first lines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats
-from deniable.estimation.channel import PureChannel
+from deniable.estimation.channel import Noise, PureChannel
 
 
 def unbiased(counts: Counts, n: int, channel: PureChannel) -> Floats:
@@ -37,15 +37,13 @@ def normalized(counts: Counts, n: int, channel: PureChannel) -> Floats:
 
 
 def _excess(counts: Counts, n: int, channel: PureChannel) -> Floats:
-    """count - n q: the integer part of n q is taken off exactly, so large counts do not cancel."""
+    """count - n q: the integer part of n q is subtracted exactly, so large counts do not cancel."""
     expected: Fraction = n * channel.q
     whole = expected.numerator // expected.denominator
     return (counts - whole).astype(np.float64) - float(expected - whole)
 
 
-Noise = tuple[float, float, float]
-
-SIGNIFICANCE = 0.05  # chance that base-cut keeps any value that nobody has
+SIGNIFICANCE = 0.05  # chance that base-cut keeps any absent value
 
 
 def positive_part(frequencies: Floats) -> Floats:
@@ -54,10 +52,10 @@ def positive_part(frequencies: Floats) -> Floats:
 
 
 def significant(frequencies: Floats, n: int, noise: Noise, alpha: float = SIGNIFICANCE) -> Floats:
-    """f^ where it is significantly above zero, else 0; the sum is left as it is. Base-Cut.
+    """f^ where it is significantly above zero, else 0; the sum is not restored. Base-Cut.
 
     Formula: cut below T = z sqrt(v0/n) with z the normal quantile of 1 - alpha/k, so that with probability
-    about 1 - alpha none of the values that nobody has is kept.
+    about 1 - alpha no absent value is kept.
     """
     quantile = -NormalDist().inv_cdf(alpha / len(frequencies))
     return np.where(frequencies < quantile * math.sqrt(noise[0] / n), 0.0, frequencies)
@@ -67,8 +65,8 @@ def shifted(frequencies: Floats) -> Floats:
     """f = f^ + (1 - sum f^)/k: sums to 1, may be negative. Norm.
 
     Unbiased: every user has one value, so the sum of f^ has expectation 1 and the shift expectation 0. Where
-    f^ sums to 1 by itself, as for randomised response, it changes nothing; elsewhere it takes
-    Var[sum f^]/k off the sum of the variances, because it projects onto the plane the truth lies in.
+    f^ sums to 1 already, as for randomised response, nothing changes; elsewhere the sum of the variances falls by
+    Var[sum f^]/k, because the shift projects onto the plane that contains the truth.
     """
     moved: Floats = frequencies + (1.0 - frequencies.sum()) / len(frequencies)
     return moved
@@ -87,8 +85,8 @@ def rescaled(frequencies: Floats) -> Floats:
 def largest_first(frequencies: Floats) -> Floats:
     """The largest frequencies until they sum to more than 1, rescaled to 1; the rest 0. Norm-Cut.
 
-    If all positive ones sum to less than 1 they are all kept and scaled up; a negative one never is. What
-    equals the last one kept is kept too, so equal estimates stay equal.
+    If all positive ones sum to less than 1 they are all kept and scaled up; negative ones are never kept. Ties
+    with the last one kept are kept too, so equal estimates stay equal.
     Cost: a sort of the positive ones.
     """
     positive = -np.sort(-frequencies[frequencies > 0])
@@ -104,9 +102,9 @@ def largest_first(frequencies: Floats) -> Floats:
 def gaussian_likelihood(frequencies: Floats, noise: Noise) -> Floats:
     """The most likely distribution if each f^ were Gaussian, independent, with variance v0 + v1 f. MLE-Apx.
 
-    Formula: over the d values still in, F the sum of their f^,
+    Formula: over the d values not yet dropped, F the sum of their f^,
         y = (F - 1)/(d v0 + v1),   f = (f^ - v0 y)/(1 + v1 y);
-    drop negative ones, repeat. With v0 = q(1-q)/(p-q)^2 and v1 = (1-p-q)/(p-q), the noise of a pure channel
+    drop negative ones and repeat. With v0 = q(1-q)/(p-q)^2 and v1 = (1-p-q)/(p-q), the noise of a pure channel
     for the target "users", this is the published formula divided by p - q. There 1 + v1 y > 0 always, because
     y (p-q) is a mediant of (s-m)/(m(1-m)) with m in {p, q} and shares s in [0, 1].
     Guarantee: a distribution. Only an approximation of the likelihood, for randomised response too.

@@ -1,9 +1,9 @@
-"""Mixture reduction: values that cannot be told from zero share one weight, if the likelihood can spare theirs.
+"""Mixture reduction: values that cannot be told from zero share one weight, if the likelihood loses little.
 
 Reports are draws from a mixture with one component per value. With many rare values the maximum of the
 likelihood fits their noise. So the values whose unbiased estimate lies below two standard errors (at zero) are
-merged into one component, whose distribution of reports is the mean of theirs; the likelihood is maximised over
-the smaller mixture, and the merged weight is shared out evenly. The reduction is accepted if it lowers
+merged into one component, whose distribution of reports is their mean; the likelihood is maximised over
+the smaller mixture, and the merged weight is divided evenly. The reduction is accepted if it lowers
     BIC = (free weights) log n - 2 (log-likelihood of all reports),
 with k - 1 free weights before and k - c after merging c values.
 
@@ -33,7 +33,7 @@ STANDARD_ERRORS = 2.0
 
 @dataclass(frozen=True)
 class Reduced:
-    """The estimate and how it came about: values merged (0 if the reduction was refused), both BICs, the gap."""
+    """The estimate, the number of values merged (0 if the reduction was refused), both BICs, and the gap."""
 
     frequencies: Floats
     merged: int
@@ -46,7 +46,7 @@ class Reduced:
 class GroupedOperator:
     """A channel whose merged values are one component: the mean of their distributions of reports.
 
-    Its components are the values left alone, in order, and then the merged one.
+    Its components are the other values, in order, and then the merged one.
     """
 
     def __init__(self, operator: Operator, merged: Mask) -> None:
@@ -54,14 +54,14 @@ class GroupedOperator:
         self.members = int(merged.sum())
         self.mean = operator.forward(merged / self.members)
 
-    def spread(self, weights: Floats) -> Floats:
+    def expand(self, weights: Floats) -> Floats:
         """Weights of the components as frequencies of all values."""
         out = np.full(len(self.merged), weights[-1] / self.members)
         out[~self.merged] = weights[:-1]
         return out
 
     def forward(self, weights: Floats) -> Floats:
-        return self.operator.forward(self.spread(weights))
+        return self.operator.forward(self.expand(weights))
 
     def adjoint(self, scores: Floats) -> Floats:
         return np.append(self.operator.adjoint(scores)[~self.merged], self.mean @ scores)
@@ -84,7 +84,7 @@ def reduced(counts: Counts, operator: Operator, unbiased: Floats, v0: float) -> 
             return found.frequencies, found.gap
         grouped = GroupedOperator(operator, merged)
         found = iterate(counts, grouped, start=np.append(start[~merged], start[merged].sum()))
-        return grouped.spread(found.frequencies), found.gap
+        return grouped.expand(found.frequencies), found.gap
 
     return _choose(counts, operator, unbiased, v0, maximise)
 
@@ -95,17 +95,17 @@ def reduced_replacement(counts: Counts, channel: PureChannel, unbiased: Floats, 
     The merged channel, with its outputs merged too, gives the component of c members the probability
     c q + (p - q) theta. Its maximum of the likelihood keeps x if h_x (R + a) >= s (most_likely), where the
     component has the mean of its members' counts and is counted c times in R. So it is the ordinary maximum
-    after each merged count has been replaced by the mean of all of them.
-    Cost: linear, twice that of `most_likely`.
+    with each merged count replaced by the mean of the merged counts.
+    Cost: linear, twice the cost of `most_likely`.
     """
     operator = two_level_operator(Identity(), channel.p, channel.q)
 
     def maximise(merged: Mask) -> tuple[Floats, float]:
         members = int(merged.sum())
-        if members * int(counts.sum()) >= 2**62:  # then the scaled counts do not fit
+        if members * int(counts.sum()) >= 2**62:  # the scaled counts would overflow
             grouped = GroupedOperator(operator, merged)
             found = iterate(counts, grouped)
-            return grouped.spread(found.frequencies), found.gap
+            return grouped.expand(found.frequencies), found.gap
         # all counts times c, so that the mean of the merged ones is a whole number
         scaled = np.where(merged, counts[merged].sum(), counts * max(members, 1))
         return most_likely(scaled, channel), 0.0
@@ -114,7 +114,7 @@ def reduced_replacement(counts: Counts, channel: PureChannel, unbiased: Floats, 
 
 
 def details(found: Reduced) -> dict[str, Any]:
-    """What an estimate says about the reduction."""
+    """The details of a reduction that an estimate reports."""
     return {name: getattr(found, name) for name in ("merged", "candidates", "bic", "bic_unmerged", "gap")}
 
 

@@ -1,4 +1,4 @@
-"""Least squares over numbers that are not negative: block principal pivoting on a system known by its products."""
+"""Least squares over nonnegative numbers: block principal pivoting on a system known by its products."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def nonnegative(
     *,
     tolerance: float = _TOLERANCE,
 ) -> Floats:
-    """x >= 0 that maximises wanted x - x product(x)/2, from a guess which entries are free, that is, not zero.
+    """x >= 0 that maximises wanted x - x product(x)/2, from a guess of the free entries, those that are not zero.
 
     Solve on the free entries; exchange all that break a sign rule (free and negative, or dropped with a
-    positive slope); when exchanging all stops helping, exchange the last one only, which must end.
-    `tolerance` is that of each system.
+    positive slope); when exchanging all stops helping, exchange only the last one, which must terminate.
+    `tolerance` is the relative residual of each system.
     Reference: Kim and Park 2011, section 3.
     """
     free = free.copy()
@@ -47,7 +47,7 @@ def nonnegative(
         else:
             wrong[: np.flatnonzero(wrong)[-1]] = False
         free ^= wrong
-        solution = np.where(free, np.clip(solution, 0.0, 1.0), 0.0)  # the next start: far out it would only round
+        solution = np.where(free, np.clip(solution, 0.0, 1.0), 0.0)  # the next start; large values only round
     return np.maximum(solution, 0.0)
 
 

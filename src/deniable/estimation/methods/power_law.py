@@ -1,15 +1,15 @@
-"""Frequencies under the belief that counts follow a power law: few frequent values, many rare ones.
+"""Frequencies under a power-law prior on counts: few frequent values, many rare ones.
 
 The prior gives a count c in 1..n the weight c^-alpha, with alpha such that the prior mean is the mean of the
-estimated counts. An estimated count x is the true one plus Gaussian noise of variance n v0, and the answer is
+estimated counts. An estimated count x is the true one plus Gaussian noise of variance n v0, and the estimate is
 the posterior mean
     E[c | x] = sum_c c^(1-alpha) e(c) / sum_c c^-alpha e(c),   e(c) = exp(-(x - c)^2 / (2 n v0)).
 
-How it is summed. Up to n = 4096, integer by integer. Beyond, consecutive integers are taken in blocks, each
-by Gauss's rule for sums: 8 nodes that are exact for polynomials up to degree 15. A block is no longer than
+The sums run over all integers up to n = 4096. Beyond, consecutive integers are summed in blocks, each by
+Gauss's rule for sums: 8 nodes that are exact for polynomials up to degree 15. A block is no longer than
 one standard deviation of the noise and an eighth of its distance from 1 and from n, so the terms are smooth
-in it. Integers so far out that they add less than e^-40 of the sum are left out. The result differs from that
-of the plain sum by less than 1e-11 of itself, which is the rounding of the plain sum (tested up to n = 3e6).
+in it. Integers far out that add less than e^-40 of the sum are left out. The relative difference from the
+plain sum is below 1e-11, which is the rounding of the plain sum (tested up to n = 3e6).
 
 Reference: Jia and Gong 2019 (the prior); Wang et al. 2020 (Power, PowerNS).
 """
@@ -24,10 +24,10 @@ from deniable.core.arrays import Floats
 
 Rules = tuple[Floats, Floats]
 
-PLAIN = 4096  # up to this n every integer is added up
+PLAIN = 4096  # up to this n the sum is over every integer
 FINEST = 2**50  # more reports are counted in units of n/2^50, which floats can tell apart
-STEEPEST = 64.0  # largest alpha: a count of 2 is then 2^64 times rarer than one of 1
-FALLBACK = 1.01  # alpha if counts are below 1 on average, which no power law on 1..n is (as the authors' code)
+STEEPEST = 64.0  # largest alpha: a count of 2 is then 2^64 times rarer than a count of 1
+FALLBACK = 1.01  # alpha if the mean count is below 1, which no power law on 1..n has (as in the authors' code)
 _NODES = 8
 _BISECTIONS = 60
 _FAR = 40.0  # terms below e^-40 of the sum are left out
@@ -37,7 +37,7 @@ _LEAST_VARIANCE = 1e-200  # keeps quotients finite where there is no noise at al
 def posterior_mean(frequencies: Floats, n: int, v0: float) -> Floats:
     """E[c | x]/n for every estimated count x = n f^. At least 1/n each; does not sum to 1. Biased.
 
-    Cost: 200 to 400 terms for each different estimate.
+    Cost: 200 to 400 terms per distinct estimate.
     """
     from deniable.kernels.histograms import posterior_means
 
@@ -45,11 +45,11 @@ def posterior_mean(frequencies: Floats, n: int, v0: float) -> Floats:
     estimates, place = np.unique(largest * frequencies, return_inverse=True)
     alpha = exponent(float(frequencies.mean()) * largest, largest)
     variance = max(largest * v0 * (largest / n), _LEAST_VARIANCE)
-    spread = math.sqrt(variance)
-    # relative to the likelihood's peak, the term nearest to x is at least n^-alpha, and one beyond the reach at
-    # most e^(-reach^2/(2 variance)), of which there are fewer than n
-    reach = spread * math.sqrt(2 * ((alpha + 1) * math.log(largest) + _FAR))
-    longest = spread if largest > PLAIN else 0.0
+    deviation = math.sqrt(variance)
+    # relative to the likelihood's peak, the term nearest to x is at least n^-alpha, and each of the fewer than n
+    # terms beyond the reach is at most e^(-reach^2/(2 variance))
+    reach = deviation * math.sqrt(2 * ((alpha + 1) * math.log(largest) + _FAR))
+    longest = deviation if largest > PLAIN else 0.0
     nodes, weights = rules(longest)
     means = np.empty(len(estimates))
     posterior_means(estimates, float(largest), alpha, variance, reach, longest, nodes, weights, means)

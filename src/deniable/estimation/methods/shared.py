@@ -1,7 +1,7 @@
 """The estimation methods every mechanism offers, by name, as functions of the evidence.
 
-A mechanism adds methods of its own, or replaces one of these by a better one; see mechanisms/base/mechanism.py.
-What each computes, costs and promises is in docs/methods.md.
+A mechanism adds its own methods, or replaces one of these by a better one; see mechanisms/base/mechanism.py.
+docs/methods.md says what each method computes, costs and guarantees.
 """
 
 from __future__ import annotations

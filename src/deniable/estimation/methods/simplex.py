@@ -1,16 +1,15 @@
 """Estimates on the simplex by dropping small counts: linear time, no sort, exact on integer counts.
 
-Both the Euclidean projection and the likelihood of randomised response are maximised by a vector that
-is zero below some count and affine above it. With s the sum and R the number of the counts still
-in, every count below a threshold T(s, R) can be dropped at once; dropping them never lowers T, so a
-few passes over fewer and fewer counts end at the answer. T is an exact rational, rounded up, because
-a whole number lies below T exactly when it lies below ceil(T).
+The Euclidean projection and the maximum likelihood under randomised response are both zero below some
+count and affine above it. With s the sum and R the number of the counts not yet dropped, every count
+below a threshold T(s, R) can be dropped at once; dropping them never lowers T, so a few passes over
+fewer and fewer counts end at the solution. T is an exact rational, rounded up, because a whole number
+lies below T exactly when it lies below ceil(T).
 
 Reference: Michelot 1986 for the projection; Kairouz, Bonawitz, Ramage 2016, section F, and Pinzon et
 al. 2026, Theorem 1, for the likelihood, both stated there with a sort.
 
-`simplex.py` does the same for whole counts, exactly. Unbiased estimates that are not an affine function
-of counts come here.
+`nearest_distribution` does the same in floats, for unbiased estimates that are not an affine function of counts.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from deniable.estimation.channel import PureChannel
 
 @dataclass(frozen=True)
 class Survivors:
-    """The counts that reach the final threshold: how many (R) and their sum (s)."""
+    """The counts that reach the final threshold: their number R and their sum s."""
 
     threshold: int
     size: int
@@ -34,7 +33,7 @@ class Survivors:
 
 
 def survivors(counts: Counts, threshold: Callable[[int, int], int]) -> Survivors:
-    """Drop counts below threshold(s, R) until none is left to drop."""
+    """Drop counts below threshold(s, R) until all remaining counts reach it."""
     from deniable.kernels.histograms import keep_at_least, total_at_least
 
     size, total = len(counts), int(counts.sum())
@@ -78,8 +77,8 @@ def shared_out(
 def nearest_distribution(frequencies: Floats) -> Floats:
     """The point of the simplex nearest to these numbers.
 
-    Formula: f = max(0, number - t), with t such that it sums to 1. Start from all numbers; while some
-    lie below t = (sum - 1)/R of the R numbers still in, drop them all. Dropping raises t, so none comes back.
+    Formula: f = max(0, number - t), with t such that f sums to 1. Start from all numbers; while some lie
+    below t = (sum - 1)/R of the R numbers not yet dropped, drop them all. Dropping raises t, so none returns.
     Numbers more than 1 below the largest are always dropped, so the sums are of numbers in [-1, 0] relative
     to the largest, and nothing cancels however large the numbers are.
     Guarantee: sums to 1 within a few roundings.
@@ -99,7 +98,7 @@ def nearest_distribution(frequencies: Floats) -> Floats:
             break
     out: Floats = np.empty_like(moved)
     lower(moved, shift, out)
-    # the sum of many numbers has rounded: share out what is missing, by a sum that rounds less
+    # the sum of many numbers has rounded: distribute the difference from 1, by a sum that rounds less
     missing = (1.0 - float(out.sum())) / size
     lower(moved, shift - missing, out)
     return out

@@ -1,9 +1,9 @@
-"""A channel seen from a few values: where most frequencies are zero, products need not touch the rest.
+"""A channel restricted to a few values: where most frequencies are zero, products need not touch the rest.
 
-The most likely distribution of n reports over many more values has few that are not zero. While those are found, all
-products are with the rows of C of a working set of values, and only for the reports that were made. If the
-channel can list its entries, these are kept as a sparse matrix and a constant (most entries of a private channel
-are equally low); else, or where the list would be long, its own products are used.
+The most likely distribution of n reports over many more values has few nonzero frequencies. While these are searched
+for, all products are with the rows of C of a working set of values, and only for the reports that were made. If the
+channel can list its entries, they are kept as a sparse matrix and a constant (most entries of a private channel are
+equally low); else, or where the list would be long, the channel's own products are used.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from deniable.core.arrays import Floats, Indices
 from deniable.estimation.channel import Listing, Operator
 
 _LEAST_ADMITTED = 50
-_SHARE_ADMITTED = 4  # one more for so many there are
-# for each value and each cell of the channel; with more, its own products cost less
+_SHARE_ADMITTED = 4  # admit at most one new value per this many already in the set
+# most entries per value and cell of the channel; with more, its own products cost less
 _LOOKED_AT = 64  # entries
 _STORED = 4  # entries that are not the constant
 _PIECE = 2**22  # entries listed at once
-_SAMPLE = 16  # values that tell how many entries there will be
+_SAMPLE = 16  # values from which the number of stored entries is estimated
 
 
 class WorkingSet(Protocol):
@@ -42,17 +42,17 @@ class WorkingSet(Protocol):
         ...
 
     def adjoint_squared(self, scores: Floats) -> Floats:
-        """The same with every entry of C squared."""
+        """C scores as `adjoint` has them, with every entry of C squared."""
         ...
 
     def extended(self, more: Indices) -> WorkingSet:
-        """With more values, which come last."""
+        """The set with more values, which come last."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class SeenChannel:
-    """A channel and which of its reports were made."""
+    """A channel and the reports that were made."""
 
     operator: Operator
     seen: Indices
@@ -61,10 +61,10 @@ class SeenChannel:
 
     def gradient(self, scores: Floats) -> Floats:
         """C scores for all values."""
-        return self.operator.adjoint(self.spread(scores))
+        return self.operator.adjoint(self.embed(scores))
 
-    def spread(self, scores: Floats) -> Floats:
-        """Scores of the reports that were made among those of all, which are zero."""
+    def embed(self, scores: Floats) -> Floats:
+        """Scores of all reports: zero except for the reports that were made."""
         if len(self.seen) == self.cells:
             return scores
         everywhere = np.zeros(self.cells)
@@ -76,7 +76,7 @@ class SeenChannel:
         return shares if len(self.seen) == self.cells else shares[self.seen]
 
     def restricted(self, values: Indices) -> WorkingSet:
-        """These values: as a list of entries where that is short."""
+        """The working set of these values, as a list of entries where the list is short."""
         listed = self._listed(values)
         return _Embedded(self, values) if listed is None else listed
 
@@ -93,7 +93,7 @@ class SeenChannel:
 
 @dataclass(frozen=True, eq=False)
 class _Embedded:
-    """Weights of the other values are zero in products with the whole channel."""
+    """A working set by products with the whole channel, in which the other values have weight zero."""
 
     channel: SeenChannel
     values: Indices
@@ -107,7 +107,7 @@ class _Embedded:
         return self.channel.gradient(scores)[self.values]
 
     def adjoint_squared(self, scores: Floats) -> Floats:
-        return self.channel.operator.adjoint_squared(self.channel.spread(scores))[self.values]
+        return self.channel.operator.adjoint_squared(self.channel.embed(scores))[self.values]
 
     def extended(self, more: Indices) -> WorkingSet:
         return _Embedded(self.channel, np.append(self.values, more)) if len(more) else self
@@ -115,12 +115,12 @@ class _Embedded:
 
 @dataclass(frozen=True, eq=False)
 class _Listed:
-    """The entries: one constant, and what they have above it, which is mostly nothing."""
+    """A working set by its entries: one constant, and the sparse differences from it."""
 
     channel: SeenChannel
     values: Indices
     base: float
-    above: Any  # scipy.sparse, one row a value; None for no values
+    above: Any  # scipy.sparse, one row per value; None for no values
 
     def forward(self, weights: Floats) -> Floats:
         return np.asarray(self.base * weights.sum() + weights @ self.above)
@@ -156,7 +156,7 @@ class _Listed:
 
 
 def admitted(gradient: Floats, inside: Indices) -> Indices:
-    """The values outside of the set that would gain most from not being zero: at most a share of those inside."""
+    """The values outside the set that would gain most from being nonzero: at most a share of the number inside."""
     outside = gradient.copy()
     outside[inside] = 0.0
     gaining = np.flatnonzero(outside > 1)

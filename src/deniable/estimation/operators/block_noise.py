@@ -1,4 +1,4 @@
-"""The error of mechanisms that deal the values to blocks: a user adds more of it to values of their own block."""
+"""The error of mechanisms that deal the values to blocks: users add more error to the values of their own block."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def same_block_share(values: int, blocks: int) -> Fraction:
 
 
 def noise_by_blocks(variances: tuple[float, float, float], shares: Floats, blocks: int, target: str) -> Noise:
-    """Coefficients of n Var value by value (channel.py), for these shares of users.
+    """Coefficients of n Var per value (channel.py), for these shares of users.
 
-    `variances` are what a user adds to the estimate of their own value, of others in its block, and of all others.
+    `variances` are what a user adds to the estimates of their own value, of others in its block, and of all others.
     """
     own, near, far = variances
     block = np.arange(len(shares)) % blocks

@@ -1,4 +1,4 @@
-"""Any channel as an operator, given as its matrix: the simplest way to offer every method of the likelihood."""
+"""Any channel as an operator, given as its matrix: the simplest way to offer all likelihood methods."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Channels made of equal blocks, each the shifts of one set in the integers modulo b: one batch of short FFTs.
 
-Value x is number x div h of block x mod h. A report (B, y), the cell B b + y, supports the value v of its own block
-when y - v lies in D, and no value of another block.
+Value x is number x div h of block x mod h. A report (B, y), the cell B b + y, supports value v of block B when
+y - v lies in D, and no value of another block.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _EXACT = 2**26  # counts are transformed in pieces of this size, so that roundin
 
 @dataclass(frozen=True, eq=False)
 class ShiftBlocks:
-    """The set D in Z_b, the number h of blocks, and how many values are dealt to them in turn."""
+    """The set D in Z_b, the number h of blocks, and the number of values dealt to them in turn."""
 
     modulus: int
     base: Integers
@@ -28,7 +28,7 @@ class ShiftBlocks:
 
     @property
     def _longest(self) -> int:
-        """Values of a block, but for one less in the last ones."""
+        """Values per block; the last blocks may have one less."""
         return -(-self.values // self.blocks)
 
     @cached_property
@@ -52,7 +52,7 @@ class ShiftBlocks:
         length, members = self._padded
         around = np.zeros((self.blocks, length))
         around[:, : self.modulus] = rows
-        beyond = self._longest - 1  # the rows go round once more, as far as v + d may reach
+        beyond = self._longest - 1  # the rows are continued cyclically, as far as v + d may reach
         around[:, self.modulus : self.modulus + beyond] = rows[:, :beyond]
         spectra = rfft(around, axis=1)
         spectra *= np.conj(members)
@@ -70,20 +70,20 @@ class ShiftBlocks:
         spectra *= members
         sums = irfft(spectra, length, axis=1, overwrite_x=True)
         out = np.ascontiguousarray(sums[:, : self.modulus])
-        beyond = self._longest - 1  # y = v + d of b and more is y - b
+        beyond = self._longest - 1  # a sum y = v + d >= b wraps around to y - b
         out[:, :beyond] += sums[:, self.modulus : self.modulus + beyond]
         return out
 
     def support(self, counts: Counts) -> Counts:
-        """For each value, how many reports support it; exact."""
+        """For each value, the exact number of reports that support it."""
         if counts.max() >= _EXACT:
             return self.support(counts % _EXACT) + _EXACT * self.support(counts // _EXACT)
         return np.rint(self.gather(counts)).astype(np.int64)
 
     def neighbours(self, counts: Counts) -> Counts:
-        """For each value, how many reports lie in its block."""
+        """For each value, the number of reports in its block."""
         totals = counts.reshape(self.blocks, self.modulus).sum(axis=1)
-        return np.resize(totals, self.values)  # again and again: block x mod h
+        return np.resize(totals, self.values)  # repeated: block x mod h
 
     def supported(self, values: Indices, reports: Indices) -> Mask:
         """Whether B is the value's block and y - v lies in D, for reports (B, y) and one row per value."""

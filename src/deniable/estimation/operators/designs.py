@@ -1,7 +1,7 @@
 """Channels made of shifts of sets in the integers modulo K: everything linear is one or two FFTs.
 
 A report (j, y) supports the value x when y - x lies in D_j. The counts H_j[y] of a summary are correlated
-with D_j; because all of it is a convolution over Z_K, sums over a set of w elements cost O(K log K).
+with D_j, a convolution over Z_K, so that sums over a set of w elements cost O(K log K).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ShiftFamily:
         return total
 
     def support(self, counts: Counts) -> Counts:
-        """For each value x, how many reports (j, y) have y - x in D_j; exact."""
+        """For each value x, the exact number of reports (j, y) with y - x in D_j."""
         low, high = counts, counts[:0]
         if counts.max() >= _EXACT:
             low, high = counts % _EXACT, counts // _EXACT
@@ -72,8 +72,8 @@ class ShiftFamily:
     def _padded(self) -> tuple[int, Spectrum]:
         """A length for which transforms are fast, and the sets' transforms at that length.
 
-        K often has large prime factors, for which they are several times slower. A value moved by an element of
-        a set stays below K + values - 1, so that at this length nothing wraps around.
+        K often has large prime factors, for which transforms are several times slower. A value moved by an element
+        of a set stays below K + values - 1, so that at this length nothing wraps around.
         """
         from scipy.fft import next_fast_len
 
@@ -87,11 +87,11 @@ class ShiftFamily:
         total: Any = None
         around = np.zeros(length)
         for j in range(self.cohorts):
-            # the row goes round once more, as far as x + d may reach
+            # the row is continued cyclically, as far as x + d may reach
             around[: self.modulus] = rows[j]
             around[self.modulus : self.modulus + self.values - 1] = rows[j, : self.values - 1]
             spectrum = _rfft(around)
-            np.conj(spectrum, out=spectrum)  # in place: large arrays cost more to get than to fill
+            np.conj(spectrum, out=spectrum)  # in place: large arrays cost more to allocate than to fill
             spectrum *= sets[j]
             total = spectrum if total is None else np.add(total, spectrum, out=total)
         return _irfft(np.conj(total, out=total), length)[: self.values]
@@ -104,7 +104,7 @@ class ShiftFamily:
         for j in range(self.cohorts):
             product = _irfft(spectrum * sets[j], length)
             out[j] = product[: self.modulus]
-            beyond = self.values - 1  # y = x + d of K and more is y - K
+            beyond = self.values - 1  # a sum y = x + d >= K wraps around to y - K
             out[j, :beyond] += product[self.modulus : self.modulus + beyond]
         return out
 
@@ -116,7 +116,7 @@ class ShiftFamily:
         return np.asarray(self.members[places])
 
     def invert(self, rows: Floats) -> Floats:
-        """The correlation divided by S_m at every frequency but zero, which is left at zero."""
+        """The correlation divided by S_m at every frequency but zero, which is set to zero."""
         spectrum = np.zeros(self.modulus // 2 + 1, np.complex128)
         for j in range(self.cohorts):
             spectrum += _rfft(rows[j]) * np.conj(self.spectra[j])
@@ -126,7 +126,7 @@ class ShiftFamily:
 
 
 def kernel_moment(family: ShiftFamily, high: float, low: float) -> Floats:
-    """Second moment that one user of value v adds to the estimate of x, by x - v modulo K.
+    """Second moment that a user with value v adds to the estimate of x, by x - v modulo K.
 
     A report (j, y) adds A_j[x - y] to the estimate of x; a user with value v reports y = v + d, so that
     the second moment at x - v = s is the mean over j of low sum(A_j^2) + (high - low) sum_(d in D_j) A_j[s - d]^2.
@@ -142,14 +142,14 @@ def kernel_moment(family: ShiftFamily, high: float, low: float) -> Floats:
 
 
 def average_over_pairs(moment: Floats, values: int) -> float:
-    """The mean of moment[x - v] over all pairs of different values among the first ones of Z_K."""
+    """The mean of moment[x - v] over all pairs of different values among the first `values` elements of Z_K."""
     distance = np.arange(1, len(moment))
     pairs = np.maximum(values - distance, 0) + np.maximum(values - (len(moment) - distance), 0)
     return float(pairs @ moment[1:]) / (values * (values - 1))
 
 
 def average_over_users(moment: Floats, shares: Floats) -> Floats:
-    """For each value x, the mean of moment[x - v] over users who have another value, with these shares of values."""
+    """For each value x, the mean of moment[x - v] over users with other values v, for these shares of users."""
     padded = np.zeros(len(moment))
     padded[: len(shares)] = shares
     total = _irfft(_rfft(padded) * _rfft(moment), len(moment))[: len(shares)]

@@ -1,4 +1,4 @@
-"""Channels made of Hadamard matrices, one a block: everything linear is one fast Walsh-Hadamard transform a block.
+"""Channels made of Hadamard matrices, one per block: everything linear is one Walsh-Hadamard transform per block.
 
 Value x is number x div h of block x mod h, and has the column first + x div h of its block's matrix, whose entry at
 (u, c) is +1 if u & c has an even number of ones and -1 if odd.
@@ -24,11 +24,11 @@ class HadamardBlocks:
 
     @property
     def _columns(self) -> slice:
-        """Those that have a value; in the last blocks one less."""
+        """The columns that have a value; the last blocks may have one less."""
         return slice(self.first, self.first - (-self.values // self.blocks))
 
     def deal(self, weights: Floats) -> Floats:
-        """Numbers of the values at their block and column, zeros elsewhere."""
+        """Place the weights of the values at their block and column, zeros elsewhere."""
         columns = self._columns
         dealt = np.zeros((columns.stop - columns.start) * self.blocks)
         dealt[: self.values] = weights
@@ -41,13 +41,13 @@ class HadamardBlocks:
         return np.ascontiguousarray(rows[:, self._columns].T).reshape(-1)[: self.values]
 
     def sign_is(self, values: Indices, blocks: Indices, rows: Indices, signs: Indices) -> Mask:
-        """Whether a value is of a block and has a sign, 0 for + and 1 for -, in its row; one row a value."""
+        """Whether a value lies in a block and has a sign, 0 for + and 1 for -, in a matrix row; one row per value."""
         numbers, own = np.divmod(values[:, np.newaxis], self.blocks)
         return np.asarray((own == blocks) & (np.bitwise_count((self.first + numbers) & rows) % 2 == signs))
 
     def of_block(self, numbers: Numbers) -> Numbers:
-        """A number of each block, for all its values."""
-        return np.resize(numbers, self.values)  # again and again: block x mod h
+        """For each value, the number of its block."""
+        return np.resize(numbers, self.values)  # repeated: block x mod h
 
     def signed(self, rows: Numbers) -> Numbers:
         """sum over u of +-rows[block, u], for every value. The rows are overwritten."""
@@ -71,7 +71,7 @@ class Parities:
 
         rows = self.matrices.deal(weights)
         rows[:, 0] = rows.sum(axis=1)
-        transform(rows)  # sum of weight (1 + sign): twice what has the sign +
+        transform(rows)  # sum of weight (1 + sign): twice the weight with the sign +
         return rows / 2
 
     def gather(self, scores: Floats) -> Floats:
@@ -86,9 +86,9 @@ class Parities:
 
 @dataclass(frozen=True)
 class Signs:
-    """Reports (r, B, sign), the cells ((r - 1) h + B) 2 + sign, for rows r from 1 on.
+    """Reports (r, B, sign), the cells ((r - 1) h + B) 2 + sign for rows r from 1 on, support values by sign.
 
-    They support the values of block B that have this sign in row r.
+    These are the values of block B that have this sign in row r.
     """
 
     matrices: HadamardBlocks

@@ -5,9 +5,9 @@ primitive g-th root of unity and the counts N[a, y],
 
     sum_a N[a, <a, x>] = (1/g) sum_t sum_(a, y) N[a, y] w^(t(<a, x> - y)).
 
-For t = 0 that is n/g. For t > 0 put a' = t a: what remains is one d-dimensional transform of F[t a] = sum_y N[a, y]
-w^(-t y). Seeds t a of one line say the same, since <t a, x> = t y where <a, x> = y; so their cells are added first,
-and then every a' but 0 is met exactly once. For g = 2 it is a Walsh-Hadamard transform of whole numbers.
+The term of t = 0 is n/g. For t > 0 put a' = t a: the rest is one d-dimensional transform of F[t a] = sum_y N[a, y]
+w^(-t y). Seeds t a of one line are equivalent, since <t a, x> = t y where <a, x> = y; so their cells are added first,
+and then every a' but 0 occurs exactly once. For g = 2 it is a Walsh-Hadamard transform of whole numbers.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Mask, Numbers
 
-_EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer,
-_TOTAL = 2**50  # and in smaller ones where their sum would be too large for floats
-_CLEAR = 0.1  # and if sums are further from integers than that, in smaller ones
+_EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
+_TOTAL = 2**50  # pieces are smaller where their sum would be too large for floats
+_CLEAR = 0.1  # pieces are smaller if sums are further from integers than this
 
 
 @dataclass(frozen=True, eq=False)
 class LinearHashes:
-    """The prime g, the number d of digits, how many values there are, and which seeds.
+    """The prime g, the number d of digits, the number of values, and the kind of seeds.
 
-    All g^d of them in the order of their numbers in base g, or one of each line through 0: those with leading digit
-    1, in the same order.
+    Seeds are all g^d vectors in the order of their numbers in base g, or with `lines` one vector of each line through
+    0, the one with leading digit 1, in the same order.
     """
 
     base: int
@@ -39,7 +39,7 @@ class LinearHashes:
 
     @property
     def seeds(self) -> int:
-        """How many hash functions there are."""
+        """The number of hash functions."""
         return self._line_count if self.lines else self._vectors
 
     @property
@@ -51,14 +51,14 @@ class LinearHashes:
         return (self._vectors - 1) // (self.base - 1)
 
     def support(self, counts: Counts, piece: int = _EXACT) -> Counts:
-        """For each value x, how many reports (a, y) have <a, x> = y; exact."""
+        """For each value x, the exact number of reports (a, y) with <a, x> = y."""
         rows = counts.reshape(self.seeds, self.base)
         if self.base == 2:
             return self._parities(rows)
         piece = min(piece, _TOTAL // len(counts))
         if counts.max(initial=0) >= piece:
             return self.support(counts % piece, piece) + piece * self.support(counts // piece, piece)
-        # the error of a sum is about 1e-16 log2(g^d) sqrt(cells) piece: below 0.001 for all there can be
+        # the error of a sum is about 1e-16 log2(g^d) sqrt(cells) piece: below 0.001 for all sizes allowed
         sums = self.gather(rows)
         total = np.rint(sums)
         if piece > 2 and np.abs(sums - total).max() > _CLEAR:
@@ -138,7 +138,7 @@ class LinearHashes:
 
     @property
     def _columns(self) -> int:
-        """How many of the last digits a transform of real numbers keeps: the others are their conjugates."""
+        """The number of last digits that a transform of real numbers keeps: the others are their conjugates."""
         return self.base // 2 + 1
 
     @cached_property
@@ -175,17 +175,17 @@ class LinearHashes:
 
     @cached_property
     def _leading(self) -> Indices:
-        """The vector of each line, the one with leading digit 1."""
+        """The vector with leading digit 1 of each line."""
         first = [np.arange(self.base**digit, 2 * self.base**digit) for digit in range(self.digits)]
         return np.concatenate(first)
 
     @cached_property
     def by_lines(self) -> LinearHashes:
-        """The same hashes with one seed of each line."""
+        """These hashes with one seed per line."""
         return LinearHashes(self.base, self.digits, self.values, lines=True)
 
     def fold(self, rows: Numbers) -> Numbers:
-        """The cells of all seeds added up by lines; those of seed 0, which say nothing of values, are left out."""
+        """Add the cells of all seeds by lines, without seed 0, which carries no information on values."""
         from deniable.kernels.hashing import fold
 
         out = np.zeros((self._line_count, self.base), rows.dtype)

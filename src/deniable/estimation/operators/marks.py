@@ -1,10 +1,10 @@
-"""The channel of kept reports that mark sets of values, each report a cell of its own.
+"""The channel of kept reports that mark sets of values, with one cell per report.
 
 Where a summary does not carry the likelihood (subset selection, unary encoding), the reports themselves
 do: Pr[report | value] is, up to a factor that depends on the report alone, `ratio` if the report marks the
-value and 1 if not. The factor does not move the maximum of the likelihood, so it is left out. Reports that mark
-residues of values (modular subset selection) are the same after the values have been folded to residues. Reports
-that give every value a level (summed histograms) have a factor for each level in place of the one ratio.
+value and 1 if not. The factor does not move the maximum of the likelihood, so it is left out. For reports that
+mark residues of values (modular subset selection), values are first folded to residues. Reports that give every
+value a level (summed histograms) have a factor per level in place of the one ratio.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ class MarkOperator:
 
 @dataclass(frozen=True, eq=False)
 class ResidueMarkOperator:
-    """Reports by cohort, each of which marks residues modulo the modulus of its cohort, as an operator from values.
+    """Reports by cohort, each marking residues modulo the modulus of its cohort, as an operator from values.
 
-    Values fold to the residues of every modulus once; within a cohort the reports mark these. `places` says which
-    of the n reports are those of each cohort.
+    Values are folded once to the residues of every modulus, which the reports of a cohort mark. `places` lists the
+    positions of each cohort's reports among all n.
     """
 
-    system: ResidueSystem  # of weights one
+    system: ResidueSystem  # with all weights 1
     cohorts: tuple[MarkOperator, ...]
     places: tuple[Integers, ...]
 
     @staticmethod
     def of(k: int, moduli: tuple[int, ...], ratios: tuple[float, ...], rows: Words) -> ResidueMarkOperator:
-        """From rows of the cohort, then its bitmap; `ratios` are those of the cohorts."""
+        """Make the operator from rows of a cohort and its bitmap; `ratios` has one ratio per cohort."""
         system = ResidueSystem(k, moduli, (1.0,) * len(moduli))
         places = tuple(np.flatnonzero(rows[:, 0] == j) for j in range(len(moduli)))
         cohorts = tuple(
@@ -91,7 +91,7 @@ class LevelOperator:
     """Rows of n reports that give each of k values a level, as an operator from values to these n reports."""
 
     rows: Bytes
-    odds: Floats  # by level: how much likelier it makes the value to be the sender's
+    odds: Floats  # for each level, its likelihood ratio of the sender's value to another
 
     def forward(self, weights: Floats) -> Floats:
         from deniable.kernels.unary import weigh_levels
@@ -116,9 +116,9 @@ class LevelOperator:
 
 @dataclass(frozen=True, eq=False)
 class BucketMarkOperator:
-    """Values go to their buckets once; within a cohort the reports mark these.
+    """Values are hashed once to their buckets, which the reports of a cohort mark.
 
-    `places` says which of the n reports are those of each cohort in `cohorts`, which has reports in `marks`.
+    `cohorts` lists the cohorts that have reports, `marks` their reports, and `places` the positions of these among n.
     """
 
     design: CohortDesign
@@ -128,7 +128,7 @@ class BucketMarkOperator:
 
     @staticmethod
     def of(design: CohortDesign, ratio: float, rows: Words) -> BucketMarkOperator:
-        """From rows of the cohort, then its bits; a set bit is `ratio` times as likely in the value's bucket."""
+        """Make the operator from rows of a cohort and its bits; `ratio` is the likelihood ratio of a set bit."""
         order = np.argsort(rows[:, 0], kind="stable")
         cohorts, starts = np.unique(rows[order, 0], return_index=True)
         places = tuple(np.split(order, starts[1:]))

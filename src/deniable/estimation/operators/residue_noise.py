@@ -1,7 +1,7 @@
-"""How much noise subsets of residues leave in a histogram: exact for each value, averaged over all or a sample.
+"""The noise that subsets of residues leave in a histogram: exact for each value, averaged over all or a sample.
 
 A report (j, Z) adds (l/n) (1[r in Z] - pi_j)/(p_j - q_j) to the residues r of modulus m_j, pi_j = w_j/m_j. For a sender
-of residue t the second moments of 1[r in Z] - pi over residues r are, by symmetry, and since they sum to zero,
+of residue t the second moments of 1[r in Z] - pi over residues r are, by symmetry and since they sum to zero,
     a (I - 1 1^T/m) + d u u^T,  u = e_t - 1/m,
 and the estimate of value v weighs the residues by b = W A G^-1 e_v, one solution with the Gram matrix.
 """
@@ -17,14 +17,14 @@ import numpy as np
 from deniable.core.arrays import Floats, Indices
 from deniable.estimation.operators.residues import ResidueSystem, evenly
 
-EVERY = 640  # up to so many values all are averaged over
-SAMPLE = 32  # beyond, so many, spread evenly
+EVERY = 640  # up to this many values, averages are over all of them
+SAMPLE = 32  # evenly spaced values averaged over beyond that
 _EXACTLY, _CLOSELY = 1e-13, 1e-8  # residuals
 
 
 @dataclass(frozen=True)
 class SubsetChannel:
-    """Subset selection on m residues: w of them are sent, the sender's own with probability p, another with q."""
+    """Subset selection on m residues: w of them are sent, the sender's residue with probability p, another with q."""
 
     m: int
     w: int
@@ -42,26 +42,26 @@ class SubsetChannel:
         """a and d: from the two variances about pi, of the sender's residue and of another."""
         m, pi, q = self.m, self.w / self.m, self.q
         other = q * (1 - pi) ** 2 + (1 - q) * pi**2  # = a (1 - 1/m) + d/m^2
-        # the sender's own, p (1 - pi)^2 + (1 - p) pi^2, is a (1 - 1/m) + d (1 - 1/m)^2
+        # for the sender's residue, p (1 - pi)^2 + (1 - p) pi^2 = a (1 - 1/m) + d (1 - 1/m)^2
         d = self.gain * (1 - 2 * pi) / (1 - 2 / m) if m > 2 else 0.0
         return (other - d / m**2) / (1 - 1 / m), d
 
 
 @dataclass(frozen=True)
 class ResidueNoise:
-    """Variance one report adds to the estimates, for senders of the estimated value and of any other."""
+    """Variance that a report adds to an estimate, for senders of the estimated value and of any other."""
 
     system: ResidueSystem
     channels: tuple[SubsetChannel, ...]
 
     @cached_property
     def centre(self) -> Floats:
-        """h: what the estimate would be if all residues of a modulus were equally frequent."""
+        """h: the estimate if all residues of a modulus were equally frequent."""
         even = np.concatenate([np.full(m, 1 / m) for m in self.system.moduli])
         return self.system.least_squares(even)[0]
 
     def of_values(self, values: Indices) -> tuple[Floats, Floats]:
-        """For each value: the variance a sender of it adds to its estimate, and what another adds on average."""
+        """For each value, the variance that its senders add to its estimate, and that others add on average."""
         k, senders = self.system.k, len(self.channels)
         tolerance = _EXACTLY if k <= EVERY else _CLOSELY
         rows = np.array([self.system.inverse_row(value, tolerance) for value in values.tolist()])
@@ -74,7 +74,7 @@ class ResidueNoise:
             centred = b - b.mean(axis=1, keepdims=True)
             scale = senders / channel.gain**2
             common = a * (centred**2).sum(axis=1)
-            carriers = np.bincount(np.arange(k) % m, minlength=m)  # how many values have each residue
+            carriers = np.bincount(np.arange(k) % m, minlength=m)  # the number of values with each residue
             own += scale * (common + d * centred[np.arange(len(values)), values % m] ** 2)
             total += scale * (k * common + d * (centred**2) @ carriers)
         # less the squares of the means, which are 1 - h for the value itself and -h for others
@@ -89,13 +89,13 @@ class ResidueNoise:
 
     @cached_property
     def average(self) -> tuple[float, float]:
-        """The same two numbers, averaged over values: over all up to `EVERY`, else over an even sample."""
+        """Both variances of `of_values`, averaged over all values up to `EVERY`, else over an even sample."""
         own, others = self._sampled
         return float(own.mean()), float(others.mean())
 
     @property
     def accuracy(self) -> float:
-        """The standard error of the averages, relative, as of a random sample; zero if all values were taken."""
+        """The relative standard error of the averages, as for a random sample; zero if all values were taken."""
         if self.system.k <= EVERY:
             return 0.0
         return max(float(each.std() / each.mean()) for each in self._sampled) / math.sqrt(SAMPLE)

@@ -19,13 +19,13 @@ from deniable.core.arrays import Floats, Integers, Numbers
 
 _TOLERANCE = 1e-13  # of the residual
 _ROUNDS = 5000
-DENSE = 200  # up to so many values the Gram matrix is written out
+DENSE = 200  # up to this many values the Gram matrix is written out
 _PROBES = 8
 _ROUGHLY = 1e-4
 
 
 def evenly(k: int, number: int) -> Integers:
-    """That many of the values 0..k-1, the middles of equal parts."""
+    """Return `number` of the values 0..k-1, the middles of equal parts."""
     return ((np.arange(number) + 0.5) * k / number).astype(np.int64)
 
 
@@ -53,7 +53,7 @@ class ResidueSystem:
 
     @cached_property
     def offsets(self) -> Integers:
-        """Where the residues of each modulus begin; the last entry is the number of residues of all."""
+        """Where the residues of each modulus begin; the last entry is the number of all residues."""
         return np.concatenate([[0], np.cumsum(self._moduli)])
 
     def blocks(self, vector: Numbers) -> list[Numbers]:
@@ -85,7 +85,7 @@ class ResidueSystem:
         return out
 
     def solve(self, wanted: Floats, ridge: float = 0.0, tolerance: float = _TOLERANCE) -> tuple[Floats, int]:
-        """z with (G + ridge) z = wanted, and the steps of conjugate gradients (its diagonal is constant)."""
+        """z with (G + ridge) z = wanted, and the steps of conjugate gradients (the diagonal of G is constant)."""
         from deniable.kernels.residues import solve_gram
 
         out = np.empty(self.k)
@@ -103,9 +103,9 @@ class ResidueSystem:
         return np.asarray(sum(terms), np.float64)
 
     def mean_inverse(self) -> float:
-        """tr(G^-1)/k, by which least squares multiply the noise; from a few values spread evenly if k is large.
+        """tr(G^-1)/k, the factor of least squares on the noise; from a few evenly spaced values if k is large.
 
-        The diagonal of G^-1 hardly varies from value to value, so the sample tells more than random signs do.
+        The diagonal of G^-1 hardly varies between values, so the sample is more precise than random signs.
         """
         if self.k <= DENSE:
             return float(np.trace(np.linalg.inv(self.matrix()))) / self.k

@@ -1,4 +1,4 @@
-"""The operator of every two-level channel, whatever its sets: which reports support which values.
+"""The operator of every two-level channel, from the incidence of reports that support values.
 
 Entries are `high` where the report supports the value and `low` elsewhere, so that all products follow from two sums
 over the incidence: of the reports that support a value, and of the values that a report supports.
@@ -16,7 +16,7 @@ from deniable.core.arrays import Floats, Indices, Mask, Symbols
 
 
 class Incidence(Protocol):
-    """Which reports support which values, known by sums over them."""
+    """The reports that support each value, known by sums over them."""
 
     def scatter(self, weights: Floats) -> Floats:
         """For each report, the sum of the weights of the values it supports, in any shape."""
@@ -92,7 +92,7 @@ class Identity:
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """The reports that support each value are listed, as many for each value. Cost: one addition per entry."""
+    """Lists of the reports that support each value, all of one length. Cost: one addition per entry."""
 
     supports: Symbols
     reports: int

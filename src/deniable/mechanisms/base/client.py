@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 FEW = 64  # batches up to this size take the plain path, which loads no compiler
 CHUNK_WORDS = 2**17  # words per kernel call: they stay in the processor's cache
-_BATCH, _BATCH_BYTES = 2**18, 2**26  # users simulated at once, and the room their reports may take
+_BATCH, _BATCH_BYTES = 2**18, 2**26  # users simulated at once, and the bytes their reports may take
 
 
 def randomized(kernel: Callable[..., int], indices: Indices, words: Words, *numbers: Any, out: Payloads) -> Indices:
-    """Run a kernel on a batch; return the positions of reports of which a draw was rejected."""
+    """Run a kernel on a batch; return the positions of reports with a rejected draw."""
     again = np.empty(len(indices), np.bool_)
     count = kernel(indices, words, *numbers, again, out)
     return np.flatnonzero(again) if count else np.empty(0, np.int64)
 
 
 def payloads(mechanism: Definition, indices: Indices, keystream: Keystream) -> Payloads:
-    """Randomise these indices with this keystream; one by one and by the kernel the reports are the same."""
+    """Randomise these indices with this keystream; plain Python and the kernel make the same reports."""
     make = one_by_one if len(indices) <= FEW else in_chunks
     return make(mechanism, indices, keystream)
 
@@ -45,7 +45,7 @@ def one_by_one(mechanism: Definition, indices: Indices, keystream: Keystream) ->
 
 
 def in_chunks(mechanism: Definition, indices: Indices, keystream: Keystream) -> Payloads:
-    """Randomise by the kernel, a chunk of words at a time; reports with a rejected draw are made again one by one."""
+    """Randomise by the kernel, a chunk of words at a time; redraw reports with a rejected draw one by one."""
     out = mechanism.layout.empty(len(indices))
     stream, stride = keystream.stream(0), mechanism.stride
     chunk = max(1, CHUNK_WORDS // stride)

@@ -1,4 +1,4 @@
-"""What a mechanism's own file must say, and the facts that follow: its spec and its guarantee."""
+"""What each mechanism must define, and the facts that follow: its spec and its guarantee."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS
 
 _LEAST_GAIN = 1e-9
-MAX_EPSILON = 50.0  # beyond it 64-bit thresholds stand still and a report is the value itself
+MAX_EPSILON = 50.0  # beyond it 64-bit thresholds no longer change and a report is the value itself
 CHOSEN: Any = None  # the default of a parameter that the constructor chooses where it is not given
 
 
 def checked_epsilon(epsilon: object) -> float:
-    """An epsilon that thresholds can follow."""
+    """Return epsilon as a float, or raise InvalidArgument if it is not positive or too large for 64-bit thresholds."""
     number = positive(epsilon=epsilon)
     if number > MAX_EPSILON:
-        raise InvalidArgument("epsilon", f"be at most {MAX_EPSILON:g}", epsilon, "Beyond it a report is the value.")
+        raise InvalidArgument("epsilon", f"be at most {MAX_EPSILON:g}", epsilon, "Beyond that a report is the value.")
     return number
 
 
 def float_bound(epsilon: float) -> float:
-    """e^epsilon as a float, for searches that compare errors of designs: far enough from 1 to do so."""
+    """e^epsilon as a float, for searches that compare errors of designs; raises where it is too close to 1."""
     bound = float(exponential_below(epsilon))
     if bound < 1 + _LEAST_GAIN:
         raise InvalidArgument("epsilon", f"be at least {_LEAST_GAIN:g} for this mechanism", epsilon)
@@ -55,7 +55,7 @@ class Definition(ABC):
     version: ClassVar[int]
     default_method: ClassVar[str]
     open_domains: ClassVar[bool] = False  # whether values may be any strings
-    word_bits: ClassVar[int] = 64  # leading bits of a word that vary; tests run with few, and all words there are
+    word_bits: ClassVar[int] = 64  # leading bits of a word that vary; tests use few, and enumerate all words
 
     domain: Domain
     epsilon: float
@@ -89,25 +89,25 @@ class Definition(ABC):
         return {}
 
     def advice(self) -> str:
-        """A warning for whoever makes a spec with these parameters; empty if there is nothing to warn of."""
+        """A warning about these parameters for whoever makes a spec; empty if there is none."""
         return ""
 
     @abstractmethod
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         """The integers that run, for words uniform below `modulus` and ratios of at most `bound` <= e^epsilon.
 
-        Devices run with 2^64. Tests run the same code with a small modulus and all words there are.
+        Devices run with 2^64. Tests run the same code with a small modulus and enumerate all words.
         """
 
     def require_coin(self, strong: bool, bits: int = 64) -> None:
-        """Refuse an epsilon so small that the integers would not use it."""
+        """Refuse an epsilon too small to change any threshold: `strong` says whether one does change."""
         if not strong:
             raise InvalidArgument("epsilon", "be larger", self.epsilon, f"No {bits}-bit coin is that weak.")
 
     @property
     @abstractmethod
     def layout(self) -> Layout:
-        """How reports look: in memory, in a summary, and as bytes."""
+        """The shape of reports: in memory, in a summary, and as bytes."""
 
     @property
     @abstractmethod
@@ -124,11 +124,11 @@ class Definition(ABC):
 
     @abstractmethod
     def reconstruction_rate(self) -> Fraction:
-        """How often the best guess of the value from one report is right, all values equally likely."""
+        """Probability that the best guess of a value from one report is right, all values equally likely."""
 
     @property
     def two_level(self) -> TwoLevel | None:
-        """The probabilities of a report under a value it supports and under any other, if there are only these two."""
+        """The probabilities of a report under a value it supports and under any other; None if there are more."""
         return None
 
     def supports(self, payload: Payload, index: int) -> bool:
@@ -136,7 +136,7 @@ class Definition(ABC):
         raise NotImplementedError(f"{self.name} must say which values a report supports")
 
     def _probability(self, payload: Payload, index: int) -> Fraction:
-        """Pr[payload | value of this index], exactly; to be written where the channel is not two-level."""
+        """Pr[payload | value of this index], exactly; override it where the channel is not two-level."""
         assert self.two_level is not None, f"{self.name} must state its channel"
         return self.two_level.given(self.supports(payload, index))
 
@@ -180,6 +180,6 @@ class Definition(ABC):
         return Guarantee(ratio, logarithm_above(ratio), slack, self.epsilon)
 
     def same_spec(self, what: str, fingerprint: str) -> None:
-        """Refuse what was made under another spec."""
+        """Raise FingerprintMismatch if `what` was made under another spec."""
         if fingerprint != self.fingerprint:
             raise FingerprintMismatch(what, self.fingerprint, fingerprint)

@@ -33,15 +33,15 @@ from deniable.randomness.keystream import Keystream
 class Mechanism(Definition):
     """Any mechanism. `RandomizedResponse` is the shortest example of one.
 
-    A pure one (`channel` is not None) says how many reports support each value, `support_counts`, and everything linear
-    follows from its two probabilities. Any other writes `unbiased` and `noise` itself.
+    A pure mechanism (`channel` is not None) counts the reports that support each value, `support_counts`; all that is
+    linear follows from its two probabilities. Any other mechanism defines `unbiased` and `noise` itself.
     """
 
     def privatize(self, values: Any, *, seed: int | None = None) -> Reports:
         """Randomise a batch of values, one per person, with fresh secure randomness.
 
         Two calls on one person's value compose: their epsilons add up, so ask once, or keep the report and
-        send it again. With a seed the reports repeat, are marked simulated and protect nobody.
+        send it again. With a seed the reports are reproducible, marked simulated, and protect nobody.
         """
         indices = self.domain.indices(values)
         keystream = Keystream.fresh() if seed is None else Keystream.seeded(seed)
@@ -55,7 +55,7 @@ class Mechanism(Definition):
         return Report(self.randomize_one(index, Choices(words, keystream.overflow(0))), self.fingerprint)
 
     def payloads(self, indices: Indices, keystream: Keystream) -> Payloads:
-        """Randomise these indices with this keystream; one by one and by the kernel the reports are the same."""
+        """Randomise these indices with this keystream; plain Python and the kernel make the same reports."""
         return client.payloads(self, indices, keystream)
 
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
@@ -67,7 +67,7 @@ class Mechanism(Definition):
         return self.layout.pack(self._payload(report))
 
     def decode(self, data: bytes) -> Report:
-        """Decode one report, checked."""
+        """Decode and check one report."""
         return Report(self.layout.unpack(client.as_bytes(data)), self.fingerprint)
 
     def encode_many(self, reports: Reports) -> list[bytes]:
@@ -77,7 +77,7 @@ class Mechanism(Definition):
         return self.layout.pack_many(self.layout.check(reports.data))
 
     def decode_many(self, data: Iterable[bytes]) -> Reports:
-        """Decode a batch of reports, each checked."""
+        """Decode and check a batch of reports."""
         return Reports(self.layout.unpack_many([client.as_bytes(one) for one in data]), self.fingerprint)
 
     def probability(self, report: Report | Payload, value: object) -> Fraction:
@@ -114,7 +114,7 @@ class Mechanism(Definition):
         self.layout.check_counts(summary)
 
     def support_counts(self, summary: Summary) -> Counts:
-        """For each value, how many reports support it."""
+        """The number of reports that support each value."""
         return summary.counts
 
     def unbiased(self, summary: Summary) -> Floats:
@@ -128,13 +128,13 @@ class Mechanism(Definition):
         return self.channel.noise(target)
 
     def noise_of(self, evidence: Evidence, target: str) -> Noise:
-        """The coefficients given this evidence, value by value where they depend on how frequent other values are."""
+        """Coefficients of `noise` given this evidence, per value where they depend on the other frequencies."""
         del evidence
         return self.noise(target)
 
     @property
     def noise_is_average(self) -> bool:
-        """Whether `noise_of` knows an average over values only, so that intervals promise no more."""
+        """Whether `noise_of` is only an average over values, so that intervals cover only on average."""
         return False
 
     def tails(self, summary: Summary) -> BinomialTails | None:
@@ -146,8 +146,8 @@ class Mechanism(Definition):
     def operator(self) -> Operator | None:
         """The channel whose reports a summary's cells count, in the operator's order.
 
-        None where a summary keeps less, so that it does not carry the likelihood. With an operator the
-        mechanism offers all methods that need the likelihood. It is made once.
+        None where a summary keeps too little for the likelihood. With an operator the mechanism offers all
+        methods that need the likelihood. It is made once.
         """
         return None
 
@@ -156,7 +156,7 @@ class Mechanism(Definition):
         return self.operator()
 
     def reports_operator(self, _data: Payloads) -> Operator | None:
-        """The channel of these very reports, each a cell of its own, where a summary keeps less than they do."""
+        """The channel with one cell per report given, where a summary keeps less than the reports do."""
         return None
 
     def variance(self, f: float = 0.0, n: int = 1, target: str = "users") -> float:
@@ -172,11 +172,11 @@ class Mechanism(Definition):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The names of the estimation methods this mechanism's summary carries."""
+        """The names of the estimation methods that work from this mechanism's summary."""
         return tuple(self.method_functions)
 
     def evidence(self, summary: Summary) -> Evidence:
-        """What a summary says, computed once for all that an estimate needs."""
+        """All that an estimate needs from a summary, computed once."""
         tails = self.tails(summary)
         first = self.unbiased(summary) if tails is None else unbiased(tails.support, tails.n, tails.channel)
         return Evidence(summary, first, self.noise("users"), summary.counts, tails, self._operator)

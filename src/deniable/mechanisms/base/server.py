@@ -27,7 +27,7 @@ _BY_SCORE = (
     "Per value: the score test of the count, inverted; covers the truth at the level, up to its normal approximation."
 )
 _BY_TAILS = " For all values at once: exact binomial tails, at least at the level."
-_BY_BONFERRONI = " For all values at once: the same at a level divided among them."
+_BY_BONFERRONI = " For all values at once: the same test at a level divided among them."
 _BY_AVERAGE = (
     "The score test of the count, inverted, with a variance that is an average over values: covers the truth at the "
     "level on average over values, not for each of them, nor for all at once."

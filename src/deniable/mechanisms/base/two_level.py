@@ -1,13 +1,13 @@
 """Two-level channels: a report is E times likelier under the values it supports than under the others.
 
-Pr[y | x] is `high` if y supports x and `low` otherwise. All such channels share their guarantee. A coin decides, in one
-of two ways:
+Pr[y | x] is `high` if y supports x and `low` otherwise. All such channels have the guarantee high/low. Reports are
+drawn by a coin, in one of two ways:
 
-    choice        with probability T/M a uniform one of the r reports that support x, else one of the b - r others
+    choice        with probability T/M uniform among the r reports that support x, else among the b - r others
     replacement   with probability T/M the symbol of x, else a uniform one of N symbols
 
-Those in which every pair of values is supported together by the same number lambda of reports, the
-(r, lambda)-designs, also share one estimator and one variance.
+Channels in which each pair of values is supported by the same number lambda of reports, the (r, lambda)-designs,
+also share one estimator and one variance.
 
 Reference: Ye and Barg 2018; Park, Nam, Lee 2023 (block designs).
 """
@@ -65,5 +65,5 @@ class TwoLevel:
         return PureChannel(inside * self.high, overlap * self.high + (inside - overlap) * self.low)
 
     def best_guesses(self, reports: int, bare: int = 0) -> Fraction:
-        """The sum over all reports of the largest Pr[report | value], if `bare` of them support no value."""
+        """The sum over all reports of the largest Pr[report | value], if `bare` reports support no value."""
         return (reports - bare) * self.high + bare * self.low

@@ -1,7 +1,7 @@
 """Mechanisms that hash values to buckets, by functions that differ from cohort to cohort.
 
-A report names a cohort, drawn uniformly, and tells with noise to which bucket its value is hashed there. Cohorts
-are what tells apart values that share a bucket. The domain may be open: candidates are then named when reports
+A report names a cohort, drawn uniformly, and, with noise, the bucket to which that cohort hashes the value. Values
+that share a bucket in one cohort differ in others. The domain may be open: candidates are then named when reports
 are decoded (candidates.py).
 
 Reference: Erlingsson, Pihur, Korolova 2014; Kairouz, Bonawitz, Ramage 2016, section 5.
@@ -36,23 +36,23 @@ from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.cohorts.functions import CohortFunctions
 from deniable.mechanisms.cohorts.sizes import ANY, CANDIDATES, BucketRule, advice_on, check_design, sizes
 
-_FEW = 128  # values of a closed design with one cohort for which it is tried out whether it works; fewer with more
+_FEW = 128  # most values, with one cohort, for which a closed design is tested exactly; fewer with more cohorts
 _EXACT = 2**28  # products up to which the errors of all pairs of values are computed exactly
 _SIMULATED_AT_ONCE = 2**22  # cells of the table of buckets
 
 
 @dataclass(frozen=True)
 class CohortMechanism(Mechanism):
-    """What all of them share: sizes and functions, estimates by least squares on the cells, errors, simulation.
+    """Base of all cohort mechanisms: sizes and functions, estimates by least squares on cells, errors, simulation.
 
-    Cohorts and buckets are those of the least error unless they are given. `candidates` is the number of strings the
-    design is meant for; in a closed domain, of its values.
+    The default cohorts and buckets have the least error. `candidates` is the number of strings the design is meant
+    for; in a closed domain, the number of its values.
     """
 
     open_domains: ClassVar[bool] = True
-    permutes: ClassVar[bool] = True  # closed domains by permutations
+    permutes: ClassVar[bool] = True  # whether closed domains are permuted, not hashed
     bucket_rule: ClassVar[BucketRule] = ANY
-    has_likelihood: ClassVar[bool] = False  # whether `channel_of` gives one
+    has_likelihood: ClassVar[bool] = False  # whether `channel_of` returns a channel
 
     cohorts: int = CHOSEN
     buckets: int = CHOSEN
@@ -97,7 +97,7 @@ class CohortMechanism(Mechanism):
 
     @cached_property
     def functions(self) -> CohortFunctions:
-        """Which bucket a value has in each cohort."""
+        """The functions that give a value its bucket in each cohort."""
         size = self.k if self.permutes and self.closed else 0
         return CohortFunctions(self.seed, self.cohorts, self.hashes, self.buckets, size)
 
@@ -109,7 +109,7 @@ class CohortMechanism(Mechanism):
     @staticmethod
     @abstractmethod
     def cell_noise(bound: float, buckets: int, hashes: int) -> float:
-        """n C times the variance of a cell's estimated share at e^epsilon = bound, no value being frequent."""
+        """n C times the variance of a cell's estimated share at e^epsilon = bound, if no value is frequent."""
 
     @staticmethod
     def own_extra(_bound: float, _buckets: int, _others: float) -> float:
@@ -137,21 +137,21 @@ class CohortMechanism(Mechanism):
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         """[x, s]: the mean square of what the report of a user with value x adds to the estimate of value s.
 
-        A cell adds to the estimate of s its share times the weight [s, cohort, bucket]; constants come on top.
+        A cell adds its share times the weight [s, cohort, bucket] to the estimate of s, and `constant` is added.
         """
 
     @abstractmethod
     def _noisy_counts(self, users: Counts, sizes: Counts, generator: np.random.Generator) -> Counts:
-        """Counts of a summary, given how many users have each bucket in each cohort, and the cohorts' sizes."""
+        """Counts of a summary, from the number of users in each bucket of each cohort, and the cohorts' sizes."""
 
     def cohort_cells(self, summary: Summary, design: CohortDesign) -> CohortCells:
-        """What a decoder works on."""
+        """The centred cells that a decoder works on."""
         shares, sizes = self.shares(summary)
         cells = shares - self.functions.centre * sizes[:, np.newaxis]
         return CohortCells(design, cells, summary.n, self.unit(), self.cell_variances(summary))
 
     def cell_variances(self, _summary: Summary) -> CellVariances | None:
-        """How cells differ in their variance, where it is known."""
+        """The variance of each cell, where it is known."""
         return None
 
     @property
@@ -164,15 +164,15 @@ class CohortMechanism(Mechanism):
         return {} if self.permutes else {"sketch": self._sketch}
 
     def _sketch(self, evidence: Evidence) -> Solution:
-        """The published estimate of sketches: unbiased over the choice of the hash functions only, so that for those
-        that were chosen a value is confused with those that share its buckets."""
+        """The published estimate of sketches: unbiased only over the choice of the hash functions, so that given these
+        functions a value is confused with values that share its buckets."""
         # (m/(m - 1)) (sum over cohorts of the share in the value's bucket - 1/m)
         shares, _ = self.shares(evidence.summary)
         own = replace(self.whole_design, centre=0.0).gather(shares)
         return Solution((own - 1 / self.buckets) * (self.buckets / (self.buckets - 1)))
 
     def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> Operator | None:
-        """The channel of the design's values, and of unlisted strings as one more, where cells are whole reports."""
+        """The channel of the design's values, and of unlisted strings as one more value, if cells are whole reports."""
         del design, unlisted
         return None
 
@@ -189,10 +189,10 @@ class CohortMechanism(Mechanism):
         complete: bool = False,
         progress: Callable[[str], None] | None = None,
     ) -> Estimate:
-        """Frequencies with error bars. In an open domain, of these candidates and of all other strings together.
+        """Estimate frequencies with error bars; in an open domain, of the candidates and of all other strings together.
 
-        `complete` says that there are no other strings, which makes the estimate sharper. `progress` is called with
-        what is being done.
+        `complete` says that there are no other strings, which makes the estimate sharper. `progress(message)` is
+        called as work proceeds.
         """
         from deniable.mechanisms.cohorts.candidates import decode
 
@@ -215,15 +215,15 @@ class CohortMechanism(Mechanism):
         return InvalidArgument("seed", "give hash functions that tell all values apart", self.seed, hint)
 
     def check_closed(self) -> None:
-        """Refuse what only a closed domain has."""
+        """Raise InvalidArgument unless the domain is closed."""
         if not self.closed:
             raise InvalidArgument(
-                "domain", "be closed here", "open", "An open one has errors once candidates are named."
+                "domain", "be closed here", "open", "Errors in an open domain depend on the candidates."
             )
 
     @cached_property
     def _user_variances(self) -> Floats | None:
-        """[x, s]: variance that a user with value x adds to the estimate of s; None if that is too much to compute."""
+        """[x, s]: variance that a user with value x adds to the estimate of s; None if the table is too large."""
         design = self.whole_design
         if self.k**2 * design.cohorts * design.buckets > _EXACT:
             return None
@@ -234,10 +234,10 @@ class CohortMechanism(Mechanism):
 
     @cached_property
     def _average_noise(self) -> tuple[float, float]:
-        """n Var of the estimate of a value that nobody has, averaged over values, and what more its own users add."""
+        """n Var of the estimate of an absent value, averaged over values, and the extra n Var of its own users."""
         exact = self._user_variances
         if exact is None:
-            others = float(self.unit() * self.cohorts * self.whole_design.spread[0].mean())
+            others = float(self.unit() * self.cohorts * self.whole_design.inverse_sums[0].mean())
             return others, float(self.own_noise(others))
         own = float(np.trace(exact)) / self.k
         others = (float(exact.sum()) / self.k - own) / (self.k - 1)
@@ -249,7 +249,7 @@ class CohortMechanism(Mechanism):
         return for_target(*self._average_noise, target)
 
     def noise_of(self, evidence: Evidence, target: str) -> Noise:
-        """By the users there are, as estimated: those who often share a bucket with a value add more to its error."""
+        """Coefficients by the estimated frequencies: users who share a value's bucket often add more to its error."""
         exact = self._user_variances
         if exact is None:
             return self.noise(target)
@@ -266,7 +266,7 @@ class CohortMechanism(Mechanism):
         return self.simulated_among(np.arange(self.k), true_counts, generator)
 
     def simulated_among(self, indices: Indices, true_counts: Counts, generator: np.random.Generator) -> Counts:
-        """Counts of a summary of users whose values have these indices, or in an open domain digests."""
+        """Simulate the counts of a summary of users with these indices, or digests in an open domain."""
         from deniable.kernels.cohort_hashes import count_each, count_users
 
         users = np.zeros((self.cohorts, self.buckets + 1), np.int64)  # the last for repeated hashes

@@ -20,7 +20,7 @@ class BloomResponse(FlippedFilters):
     """Hashed RAPPOR, "orappor".
 
     Guarantee: largest ratio ((M - t)/t)^D <= e^epsilon, with M = 2^32, t the threshold of a flip, and D the most
-    bits in which two filters differ, at most twice the `hashes` of a cohort.
+    bits in which two filters differ, at most twice the `hashes` per cohort.
     Cost: 1 + 32 ceil(buckets/64) random words and log2(cohorts) + buckets bits per report.
 
     >>> from deniable import Domain

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from deniable.mechanisms.cohorts.base import CohortMechanism
 
 _NOTE = (
-    "Per string: the score test inverted, with the noise measured in the cells themselves, so that strings nobody "
-    "listed are part of it; at the level over the choice of the hash functions, up to a normal approximation."
+    "Per string: the score test inverted, with the noise measured in the cells themselves, which includes unlisted "
+    "strings; at the level over the choice of the hash functions, up to a normal approximation."
 )
-_SELECTED = " Of strings that were selected, the estimate is larger than the truth more often than smaller."
+_SELECTED = " Estimates of selected strings are more often above the truth than below it."
 
 _BY_LEAST_SQUARES: dict[str, Callable[[CohortCells], Decoded]] = {
     "projected": CohortCells.projected,
@@ -56,10 +56,10 @@ def decode(
     complete: bool,
     progress: Callable[[str], None] | None = None,
 ) -> Estimate:
-    """Frequencies of the candidates and, unless they are complete, of all other strings together.
+    """Estimate the frequencies of the candidates and, unless they are complete, of all other strings together.
 
-    By default least squares, projected, as long as there are enough equations to tell the candidates apart; else
-    those found to be present, fitted together.
+    The default is projected least squares if there are enough equations to tell the candidates apart; else the
+    candidates found to be present are fitted together.
     """
     choice(TARGETS, target=target)
     if method is not None:
@@ -76,18 +76,18 @@ def decode(
             raise InvalidArgument("candidates", "be two strings or more if complete", domain.all_labels()[:-1], hint)
         domain = replace(domain, other=None)
     labels = domain.all_labels() if complete else domain.all_labels()[:-1]
-    said = progress or (lambda _: None)
-    said(f"hashing {len(labels):,} candidates")
+    announce = progress or (lambda _: None)
+    announce(f"hashing {len(labels):,} candidates")
     cells = mechanism.cohort_cells(
         summary, mechanism.functions.design(mechanism.domain.indices(labels), complete=complete)
     )
     _warn_of_twins(cells, labels)
     method = method or ("projected" if cells.design.load <= MOST_LOAD else "selected")
-    said(f"fitting {len(labels):,} candidates ({method})")
+    announce(f"fitting {len(labels):,} candidates ({method})")
     found = _decoded(mechanism, summary, cells, method)
     v1 = mechanism.own_noise(found.noise)
     if not complete:
-        v1[-1] = 0.0  # many strings together: none of them is in all their cells
+        v1[-1] = 0.0  # many strings together: no single user is in all their cells
     return assembled(
         mechanism,
         summary,
@@ -113,7 +113,7 @@ def _decoded(mechanism: CohortMechanism, summary: Summary, cells: CohortCells, m
         most = design.cohorts * (design.buckets - 1) + design.complete
         hint = (
             f"Least squares cannot tell {design.values} candidates apart in {design.cohorts} cohorts of "
-            f"{design.buckets} buckets: at most {most}, and well below half of it for small errors."
+            f"{design.buckets} buckets: at most {most}, and well below half of that for small errors."
         )
         raise InvalidArgument("method", f"be one of {', '.join(_BY_CANDIDATE)}", method, hint)
     if method in _BY_LEAST_SQUARES:
@@ -133,12 +133,12 @@ def _most_likely(mechanism: Any, summary: Summary, cells: CohortCells) -> Decode
 
 
 def _warn_of_twins(cells: CohortCells, labels: list[Any]) -> None:
-    """Say which candidates no report tells apart."""
+    """Warn of candidates that no report can tell apart."""
     twins = cells.design.repeated()
     if twins:
         a, b = (labels[place] for place in twins[0])
         message = (
             f"{len(twins)} pairs of candidates share all their buckets and cannot be told apart, such as {shown(a)} "
-            f"and {shown(b)}: drop one of each, or make a spec with more cohorts"
+            f"and {shown(b)}. Drop one of each pair, or make a spec with more cohorts."
         )
         warnings.warn(message, DesignWarning, stacklevel=4)

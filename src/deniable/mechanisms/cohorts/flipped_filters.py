@@ -1,8 +1,8 @@
-"""Cohorts whose reports are Bloom filters with every bit flipped by a coin of its own, all of them alike.
+"""Cohorts whose reports are Bloom filters with every bit flipped by its own coin, all with the same probability.
 
-The filter of a value has the bits set to which the hash functions of the cohort send it. Bits are flipped with
-probability q = t/M by coins of 32 bits, tossed 64 at a time (kernels/unary.py). Two filters differ in D = min(2h, m)
-of m bits at most, h being the hash functions of a cohort, so that ratios are ((M - t)/t)^D at most.
+The hash functions of the cohort set the bits of a value's filter. Bits are flipped with probability q = t/M by coins
+of 32 bits, tossed 64 at a time (kernels/unary.py). With h hash functions per cohort, two filters differ in at most
+D = min(2h, m) of m bits, so that ratios are at most ((M - t)/t)^D.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from deniable.mechanisms.unary.unary_encoding import COIN_BITS, MAX_VALUES, best
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS
 
-_PAIRS = 2**16  # of filters that are compared to find the two that differ most
-_GUESSES = 2**22  # pairs of reports and filters of which the best guesses are found one by one
+_PAIRS = 2**16  # most pairs of filters compared to find the two that differ most
+_GUESSES = 2**22  # most pairs of reports and filters for which best guesses are enumerated
 
 
 @dataclass(frozen=True)
 class FlippedFilters(CohortMechanism):
-    """What mechanisms of this kind share: all but which hash functions there are."""
+    """Base of mechanisms with flipped filters: all but the hash functions."""
 
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "projected"
-    bucket_rule: ClassVar[BucketRule] = BucketRule(free=128)  # each is a bit of a report
+    bucket_rule: ClassVar[BucketRule] = BucketRule(free=128)  # each bucket is a bit of a report
 
     @staticmethod
     def cell_noise(bound: float, buckets: int, hashes: int) -> float:
@@ -53,13 +53,13 @@ class FlippedFilters(CohortMechanism):
 
     @staticmethod
     def plain_noise(bound: float, values: int) -> float:
-        # that of symmetric unary encoding
+        # as for symmetric unary encoding
         return FlippedFilters.cell_noise(bound, values, 1) - _between_cohorts(values, 1)
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         if self.buckets > MAX_VALUES:
             raise InvalidArgument("buckets", f"be at most {MAX_VALUES} for {self.name}", self.buckets, "Each is a bit.")
-        unit = max(1, modulus >> COIN_BITS)  # of 2^64 parts, coins have only every 2^32nd
+        unit = max(1, modulus >> COIN_BITS)  # thresholds of 32-bit coins are multiples of 2^32
         flip = least_flip(bound, modulus // unit, min(2 * self.hashes, self.buckets)) * unit
         self.require_coin(2 * flip < modulus, COIN_BITS)
         return {"flip": flip, "rejection_cohort": rejection_bound(self.cohorts, modulus)}
@@ -104,7 +104,7 @@ class FlippedFilters(CohortMechanism):
 
     @cached_property
     def distance(self) -> int:
-        """In how many bits two filters differ at most; in an open domain, or one of many values, D."""
+        """The most bits in which two filters differ; the bound D in an open domain, or one of many values."""
         if self.hashes == 1:
             return 2  # some cohort tells two values apart
         if not self.closed or self.k**2 * self.cohorts > _PAIRS:
@@ -120,7 +120,7 @@ class FlippedFilters(CohortMechanism):
         return (1 / self.flip - 1) ** self.distance
 
     def reconstruction_rate(self) -> Fraction:
-        """How often the best guess is right; with several hashes, for large domains, what it is at most."""
+        """Probability that the best guess is right; an upper bound for large domains with several hashes."""
         self.check_closed()
         if self.hashes == 1:
             # a unary encoding of the buckets that hold a value
@@ -149,7 +149,7 @@ class FlippedFilters(CohortMechanism):
         found = super().cohort_cells(summary, design)
         if self.hashes > 1:
             return found
-        # each filter has one bit: what bits of a cohort have in common is known to be noise
+        # each filter has one bit: the mean over the bits of a cohort is known to be noise
         return replace(found, cells=found.cells - found.cells.mean(1, keepdims=True))
 
     @property
@@ -160,7 +160,7 @@ class FlippedFilters(CohortMechanism):
         return self._flip_noise + _between_cohorts(self.buckets, self.hashes)
 
     def own_noise(self, others: Any) -> Any:
-        # flips are as noisy for everybody; of what cohorts add, own users add a part that depends on the design
+        # flips are equally noisy for all users; the extra that cohorts add for own users depends on the design
         return 0 * others
 
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
@@ -175,7 +175,7 @@ class FlippedFilters(CohortMechanism):
         return found / self.cohorts
 
     def _noisy_counts(self, users: Counts, sizes: Counts, generator: np.random.Generator) -> Counts:
-        # the bits of a report are independent given its cohort and value, so the counts of two bits are, too
+        # the bits of a report are independent given its cohort and value, and so are the counts
         flip = float(self.flip)
         bits = generator.binomial(users, 1 - flip) + generator.binomial(sizes[:, np.newaxis] - users, flip)
         return np.column_stack([sizes, bits]).reshape(-1)
@@ -183,12 +183,12 @@ class FlippedFilters(CohortMechanism):
     def reports_operator(self, data: Payloads) -> BucketMarkOperator | None:
         if self.hashes > 1:
             return None
-        # a filter has one bit: a report that has it is ((1 - q)/q)^2 times as likely as one that has not
+        # a filter has one bit: a report with that bit is ((1 - q)/q)^2 times as likely as one without
         return BucketMarkOperator.of(self.whole_design, float((1 / self.flip - 1) ** 2), data)
 
 
 def _between_cohorts(buckets: int, hashes: int) -> float:
-    """What cohorts add to the noise of a cell: r (1 - r), r the chance that a string has it set; n C Var of that."""
+    """n C Var that cohorts add to a cell: r (1 - r), r the chance that a string sets its bit."""
     r = 1 - (1 - 1 / buckets) ** hashes
-    # with one hash, the cells of a cohort add up to zero: per free one
+    # with one hash, the cells of a cohort add up to zero: counted per free cell
     return r * (1 - r) * (buckets / (buckets - 1) if hashes == 1 else 1.0)

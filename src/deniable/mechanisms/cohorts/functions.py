@@ -19,10 +19,10 @@ _MOST_BYTES = 2**33  # of a table of buckets
 
 @dataclass(frozen=True)
 class CohortFunctions:
-    """Which bucket a value has in each cohort.
+    """The functions that give a value its bucket in each cohort.
 
-    In an open domain a value is known by its digest, in a closed one by its index. There, permutations of all `size`
-    values, taken modulo the buckets, may stand in for hashes, so that all buckets are equally full; 0 for hashes.
+    A value is known by its digest in an open domain, by its index in a closed one. With `size` > 0, permutations of
+    the `size` values of a closed domain, modulo the buckets, replace the hashes, so that all buckets are equally full.
     """
 
     seed: int
@@ -38,12 +38,12 @@ class CohortFunctions:
 
     @cached_property
     def maps(self) -> Words:
-        """The numbers of all hash functions, a row each, for the kernels; none where values are permuted."""
+        """The numbers of all hash functions, one row each, for the kernels; empty where values are permuted."""
         return np.array([] if self.size else self._functions, np.uint64).reshape(-1, 2)
 
     @cached_property
     def keys(self) -> Keys:
-        """The round keys of all permutations, a row each; none where values are hashed."""
+        """The round keys of all permutations, one row each; empty where values are hashed."""
         return np.array(self._functions if self.size else [], np.uint32).reshape(-1, 2 * hashing.ROUNDS)
 
     def bucket(self, index: int, cohort: int, place: int = 0) -> int:
@@ -55,14 +55,14 @@ class CohortFunctions:
         return hashing.bucket(index, (a, b), self.buckets)
 
     def table(self, indices: Indices) -> Table:
-        """The buckets of these values under every function; one that repeats within a cohort is marked."""
+        """The buckets of these values under every function; a bucket that repeats within a cohort is marked."""
         from deniable.kernels.cohort_hashes import fill_hashed, fill_permuted, mark_repeats
 
         kind = np.uint16 if self.buckets < 2**16 - 1 else np.uint32
         each = self.cohorts * self.hashes * np.dtype(kind).itemsize
         if each * len(indices) > _MOST_BYTES:
             rule = f"be at most {_MOST_BYTES // each:,} with {self.cohorts} cohorts"
-            hint = f"Buckets take {each:,} bytes per value: take some at a time, or fewer cohorts."
+            hint = f"Buckets take {each:,} bytes per value. Use fewer values at a time, or fewer cohorts."
             raise InvalidArgument("values", rule, len(indices), hint)
         table = np.empty((self.cohorts * self.hashes, len(indices)), kind)
         if self.size:
@@ -75,7 +75,7 @@ class CohortFunctions:
 
     @cached_property
     def centre(self) -> float:
-        """The chance that a string nobody listed is hashed to a given bucket of its cohort."""
+        """The chance that an unlisted string is hashed to a given bucket of its cohort."""
         return float(1 - (1 - Fraction(1, self.buckets)) ** self.hashes)
 
     def design(self, indices: Indices, *, complete: bool) -> CohortDesign:
@@ -83,7 +83,7 @@ class CohortFunctions:
         return CohortDesign(self.table(indices), self.buckets, self.hashes, self.centre, complete)
 
     def rank(self, values: int) -> int:
-        """How many differences of frequencies the cells determine, without a compiler, for few values and cohorts."""
+        """The number of differences of frequencies that the cells determine, for few values; needs no compiler."""
         marks = np.zeros((values, self.cohorts, self.buckets))
         for index, cohort, place in product(range(values), range(self.cohorts), range(self.hashes)):
             marks[index, cohort, self.bucket(index, cohort, place)] = 1.0

@@ -1,11 +1,11 @@
 """Hadamard count mean sketch: one bit, a random sign of the Hadamard transform of the bit of a value's bucket.
 
 A report names a cohort, which is a hash function, and a coordinate l of its m buckets; its one bit is the entry
-H[l, bucket of the value] of the Hadamard matrix, turned with probability 1/(1 + e^epsilon).
+H[l, bucket of the value] of the Hadamard matrix, flipped with probability 1/(1 + e^epsilon).
 
-Published is l uniform over 0..m-1. Row 0 of H has the same sign in every column, so a report with l = 0 says nothing of
-the value. Here l is uniform over 1..m-1: the estimate is as unbiased, from the first report on, and its variance is
-(m - 1)/m times the published one.
+The published l is uniform over 0..m-1. Row 0 of H has the same sign in every column, so a report with l = 0 carries no
+information. Here l is uniform over 1..m-1: the estimate is still unbiased, and its variance is (m - 1)/m times the
+published one.
 
 Reference: Apple Differential Privacy Team 2017, "Learning with privacy at scale" (HCMS).
 """
@@ -40,10 +40,10 @@ _SIMULATED_AT_ONCE = 2**22
 
 @dataclass(frozen=True)
 class HadamardSketch(CohortMechanism):
-    """Hadamard count mean sketch, "hcms": `cohorts` hash functions of `buckets` each, a power of two.
+    """Hadamard count mean sketch, "hcms": `cohorts` hash functions to `buckets` buckets each, a power of two.
 
     Guarantee: largest ratio T/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
-    Cost: two random words per report, one bit beside log2(cohorts (buckets - 1)) random ones, one count each.
+    Cost: two random words per report; one bit beside log2(cohorts (buckets - 1)) random ones; a count per symbol.
 
     >>> from deniable import Domain
     >>> HadamardSketch(Domain.open(), epsilon=4.0, cohorts=128, buckets=256).report_bits
@@ -55,7 +55,7 @@ class HadamardSketch(CohortMechanism):
     default_method: ClassVar[str] = "mle"
     permutes: ClassVar[bool] = False
     has_likelihood: ClassVar[bool] = True
-    bucket_rule: ClassVar[BucketRule] = BucketRule(free=256, powers=True)  # more cohorts rather than more of them
+    bucket_rule: ClassVar[BucketRule] = BucketRule(free=256, powers=True)  # more cohorts rather than more buckets
 
     @staticmethod
     def cell_noise(bound: float, buckets: int, _hashes: int = 1) -> float:
@@ -83,7 +83,7 @@ class HadamardSketch(CohortMechanism):
 
     @property
     def coordinates(self) -> int:
-        """m - 1: rows of the Hadamard matrix that tell something."""
+        """m - 1: the rows of the Hadamard matrix that carry information."""
         return self.buckets - 1
 
     @property
@@ -92,12 +92,12 @@ class HadamardSketch(CohortMechanism):
 
     @property
     def truth(self) -> Fraction:
-        """The chance that the sign is not turned."""
+        """The chance that the sign is not flipped."""
         return Fraction(self.thresholds["truth"], MODULUS)
 
     @property
     def gain(self) -> Fraction:
-        """The mean of a report's sign times the true one."""
+        """The mean of a report's sign times the true sign."""
         return 2 * self.truth - 1
 
     @property
@@ -132,7 +132,7 @@ class HadamardSketch(CohortMechanism):
 
     def reconstruction_rate(self) -> Fraction:
         self.check_closed()
-        # where values of both signs are, a report of either is likeliest under some value with `truth`
+        # where values of both signs occur, some value makes a report of either sign likely with `truth`
         used = np.zeros((self.cohorts, self.buckets))
         for cohort, row in enumerate(self.whole_design.table):
             used[cohort, row] = 1.0
@@ -151,12 +151,12 @@ class HadamardSketch(CohortMechanism):
         return float((1 - Fraction(1, self.buckets)) / self.gain**2)
 
     def own_noise(self, others: Any) -> Any:
-        # every report says as much, in one direction or the other, and that of an own user is 1 on average
+        # every report has the same square, and the mean is 1 for a user who has the value, else 0
         return 0 * others - 1
 
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
-        # a report adds +-G[c, l], G = (m - 1)/(m gain) sum_b weight [c, b] H[l, b], and a constant k: in the mean over
-        # c and l, G^2 + 2 k (what it adds on average) + k^2, of which sum_l G^2 is known without a transform (Parseval)
+        # a report adds +-G[c, l], G = (m - 1)/(m gain) sum_b weight [c, b] H[l, b], and a constant k: the mean
+        # square over c and l is G^2 + 2 k (mean of +-G) + k^2, where sum_l G^2 needs no transform (Parseval)
         sums = weights.sum(2)
         squares = self.buckets * (weights**2).sum((1, 2)) - (sums**2).sum(1)
         scale = self.coordinates / (self.buckets * float(self.gain))
@@ -177,7 +177,7 @@ class HadamardSketch(CohortMechanism):
         return found.reshape(-1)
 
     def _add_each(self, users: Counts, true: Counts, generator: np.random.Generator) -> None:
-        """Count the true signs of these users in coordinates of their own, one by one."""
+        """Count the true signs of these users, each in a random coordinate, one by one."""
         ends = np.cumsum(users.reshape(-1))
         for start in range(0, int(ends[-1]), _SIMULATED_AT_ONCE):
             some = np.arange(start, min(start + _SIMULATED_AT_ONCE, int(ends[-1])))
@@ -188,7 +188,7 @@ class HadamardSketch(CohortMechanism):
             true += np.bincount(places, minlength=self.symbols).reshape(true.shape)
 
     def _add_cells(self, users: Counts, true: Counts, generator: np.random.Generator) -> None:
-        """The same, all users of a bucket at once."""
+        """Count the true signs of these users, all users of a bucket at once."""
         even = np.full(self.coordinates, 1 / self.coordinates)
         odd = np.bitwise_count(np.arange(self.buckets)[:, np.newaxis] & np.arange(1, self.buckets)) & 1 == 1
         for cohort, own in enumerate(users):

@@ -33,7 +33,7 @@ class HashedResponse(CohortMechanism):
     """Hashed randomised response, "orr".
 
     Guarantee: largest ratio 1 + kT/(M - T) <= e^epsilon, with k buckets, M = 2^64 and T the truth threshold.
-    Cost: three random words and log2(cohorts buckets) bits per report, one count each.
+    Cost: three random words and log2(cohorts buckets) bits per report; cohorts buckets counts.
 
     >>> from deniable import Domain
     >>> m = HashedResponse(Domain.open(), epsilon=2.0, cohorts=64, buckets=32, candidates=500)
@@ -53,7 +53,7 @@ class HashedResponse(CohortMechanism):
 
     @staticmethod
     def plain_noise(bound: float, values: int) -> float:
-        # that of randomised response: (e + k - 2)/(e - 1)^2
+        # as for randomised response: (e + k - 2)/(e - 1)^2
         return (bound + values - 2) / (bound - 1) ** 2
 
     @staticmethod
@@ -77,7 +77,7 @@ class HashedResponse(CohortMechanism):
 
     @property
     def gain(self) -> Fraction:
-        """The chance that a report tells the truth: p - q."""
+        """The chance that a report keeps its bucket: p - q."""
         return Fraction(self.thresholds["truth"], MODULUS)
 
     @property

@@ -1,13 +1,13 @@
-"""How many cohorts and buckets a design with hashes should have, by its analytic error, and which cannot work.
+"""The numbers of cohorts and buckets with the least analytic error, and the ones that cannot work.
 
 With C cohorts of k buckets and h hashes each, S values are S unknowns in C (k - 1) equations; for random hashes
 least squares then has
     n Var = unit / (k r (1 - r) (1 - y)),  y = S / (C (k - 1)),  r = 1 - (1 - 1/k)^h,
-unit being n C times the variance of a cell (for randomised response (e + k - 1)^2 / (k (e - 1)^2)). One cohort whose
-buckets are all values of a closed domain, permuted, is the exception: it is plain randomised response, and y = 0.
+where unit is n C times the variance of a cell (for randomised response (e + k - 1)^2 / (k (e - 1)^2)). One cohort
+whose buckets are all values of a closed domain, permuted, is the exception: plain randomised response, with y = 0.
 
-Two strings can be told apart if they have different buckets in some cohort. Of S random ones the expected share
-that has buckets of its own is (1 - k^-C)^(S-1) (Kairouz, Bonawitz, Ramage 2016, section G).
+Two strings can be told apart if they have different buckets in some cohort. The expected share of S random strings
+that differ from all others is (1 - k^-C)^(S-1) (Kairouz, Bonawitz, Ramage 2016, section G).
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 from deniable.estimation.cohorts.design import MOST_LOAD
 
-CANDIDATES = 1024  # an open design is meant for this many, unless it is said
+CANDIDATES = 1024  # default number of strings an open design is meant for
 MAX_COHORTS = 2**16
 MAX_CELLS = 2**26
-LEAST_SHARE = 0.999  # of strings that must have buckets of their own
-_FULL_LOAD = 0.95  # beyond, errors are twenty times those of few unknowns and more
+LEAST_SHARE = 0.999  # of strings that must differ from all others in some cohort
+_FULL_LOAD = 0.95  # beyond, errors are over twenty times larger than with few unknowns
 _FREE_CELLS = 2**15
 _PER_DOUBLING = 0.01  # error that twice as many cells must save to be worth keeping
 _PER_LONGER_REPORT = 0.05
 _USUAL_CELLS = 2**22
-_USUAL_TABLE = 2**26  # buckets of all values in all cohorts, which a server looks up
+_USUAL_TABLE = 2**26  # entries of the server's table of buckets, one per value and cohort
 
 
 class DesignWarning(UserWarning):
-    """A design, or a list of candidates, that cannot tell all values apart, and what to do about it."""
+    """Warns that a design, or a list of candidates, cannot tell all values apart, and says what to do."""
 
 
 @dataclass(frozen=True)
 class BucketRule:
-    """Which numbers of buckets suit a mechanism: perhaps powers of two, and beyond `free` no more than they are worth.
+    """The numbers of buckets that suit a mechanism: any or only powers of two, with a price beyond `free`.
 
-    Twice as many must then save an error of 5%.
+    Beyond `free`, twice as many buckets must save 5% of the error.
     """
 
     free: int | None = None
     powers: bool = False
 
     def allows(self, buckets: int) -> bool:
-        """Whether there may be this many buckets."""
+        """Whether this number of buckets is allowed."""
         return not self.powers or buckets.bit_count() == 1
 
     def price(self, buckets: int) -> float:
@@ -60,13 +60,13 @@ ANY = BucketRule()
 
 
 class Kind(Protocol):
-    """What a mechanism's class says of its errors, before any is made; bound is e^epsilon."""
+    """What a mechanism's class knows of its errors before an instance is made; bound is e^epsilon."""
 
     bucket_rule: BucketRule
 
     @staticmethod
     def cell_noise(bound: float, buckets: int, hashes: int, /) -> float:
-        """n C times the variance of a cell's estimated share, no value being frequent."""
+        """n C times the variance of a cell's estimated share, if no value is frequent."""
         ...
 
     @staticmethod
@@ -81,14 +81,14 @@ class Kind(Protocol):
 
 
 def load(values: int, cohorts: int, buckets: int) -> float:
-    """y: unknowns for each equation."""
+    """y: unknowns per equation."""
     return values / (cohorts * (buckets - 1))
 
 
 def analytic_error(
     kind: Kind, bound: float, values: int, cohorts: int, buckets: int, hashes: int, *, permuted: bool
 ) -> float:
-    """n Var of the least-squares estimate of a rare value; infinite where it has none."""
+    """n Var of the least-squares estimate of a rare value; infinite where there is no such estimate."""
     if permuted and cohorts == hashes == 1 and buckets == values:
         return kind.plain_noise(bound, values)
     y = load(values, cohorts, buckets)
@@ -118,7 +118,7 @@ def sizes(
     buckets: int | None,
     permuted: bool,
 ) -> tuple[int, int]:
-    """Cohorts and buckets: those given, checked, and the best for whatever is not given."""
+    """Cohorts and buckets: checked where given, and chosen for the least error where not."""
     if cohorts is not None:
         whole(1, MAX_COHORTS, cohorts=cohorts)
     if buckets is not None:
@@ -127,7 +127,7 @@ def sizes(
             raise InvalidArgument("buckets", "be a power of two", buckets)
     if cohorts is not None and buckets is not None:
         if cohorts * buckets > MAX_CELLS:
-            raise InvalidArgument("cohorts", f"leave at most {MAX_CELLS} cells in all (buckets={buckets})", cohorts)
+            raise InvalidArgument("cohorts", f"be at most {MAX_CELLS // buckets} for buckets={buckets}", cohorts)
         return int(cohorts), int(buckets)
     given = {"cohorts": cohorts, "buckets": buckets}
     found = min(ranked(kind, bound, values, hashes, **given, permuted=permuted), default=None)
@@ -136,7 +136,7 @@ def sizes(
         small, larger = (
             ("", "") if fixed else (f" of up to {_USUAL_CELLS:,} cells", " For a larger one give cohorts and buckets.")
         )
-        hint = f"No design{small} has that many equations.{larger}"
+        hint = f"No design{small} has enough equations.{larger}"
         raise InvalidArgument("candidates", f"be fewer{fixed}", values, hint)
     return found.cohorts, found.buckets
 
@@ -153,8 +153,8 @@ def ranked(
 ) -> list[Size]:
     """All choices that can work, best first, by the error averaged over values, whose frequencies are 1/S on average.
 
-    Beyond some cells, twice as many must be worth keeping. Where buckets have a price, the error is that about the
-    population: what is far below the error of drawing users is not worth longer reports.
+    Beyond `_FREE_CELLS`, more cells have a price. Where buckets have a price, the error is for the target "population":
+    an error far below the sampling error of users is not worth longer reports.
     """
     found, rule = [], kind.bucket_rule
     for c, k in _grid(values, bound, cohorts, buckets, permuted):
@@ -185,12 +185,12 @@ def _grid(
 
 
 def share_apart(values: int, cohorts: int, buckets: int) -> float:
-    """The expected share of strings that have buckets of their own."""
+    """The expected share of strings that differ from all others in some cohort."""
     return math.exp((values - 1) * math.log1p(-(float(buckets) ** -cohorts)))
 
 
 def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permuted: bool, exact: bool) -> None:
-    """Refuse what cannot tell its values apart. With `exact` it is known otherwise whether hashes tell them apart."""
+    """Refuse a design that cannot tell its values apart; with `exact` the caller tests the hashes themselves."""
     plain = permuted and cohorts == 1 and buckets == values
     if not plain and not exact and share_apart(values, cohorts, buckets) < LEAST_SHARE:
         needed = math.ceil(math.log(values / (1 - LEAST_SHARE)) / math.log(buckets)) + 1
@@ -203,11 +203,11 @@ def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permu
 
 
 def advice_on(values: int, cohorts: int, buckets: int) -> str:
-    """Say that least squares cannot tell the candidates of an open domain apart, and what to do; empty if it can."""
+    """A warning that least squares cannot tell the candidates of an open domain apart; empty if it can."""
     if load(values, cohorts, buckets) <= MOST_LOAD:
         return ""
     needed = math.ceil(values / (MOST_LOAD * (buckets - 1)))
     return (
-        f"cohorts={cohorts} and buckets={buckets} are too few to tell {values} candidates apart by least squares: "
-        f"take {needed} cohorts, or decode with fewer candidates, or by selection"
+        f"cohorts={cohorts} and buckets={buckets} are too few to tell {values} candidates apart by least squares. "
+        f"Use {needed} cohorts, decode with fewer candidates, or decode by selection."
     )

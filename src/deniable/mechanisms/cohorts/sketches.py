@@ -13,9 +13,9 @@ from deniable.mechanisms.cohorts.flipped_filters import FlippedFilters
 
 @dataclass(frozen=True)
 class CountMeanSketch(FlippedFilters):
-    """Count mean sketch, "cms": `cohorts` hash functions (k' in the paper) of `buckets` (m) each.
+    """Count mean sketch, "cms": `cohorts` hash functions (k' in the paper) to `buckets` buckets (m) each.
 
-    Values are hashed in closed domains, too. "unbiased" is least squares; "sketch" is the published estimate.
+    Values are hashed in closed domains too. "unbiased" is least squares; "sketch" is the published estimate.
     Guarantee: largest ratio ((M - t)/t)^2 <= e^epsilon, with M = 2^32 and t the threshold of a flip.
     Cost: 1 + 32 ceil(buckets/64) random words and log2(cohorts) + buckets bits per report.
 

@@ -1,8 +1,8 @@
-"""Block designs: any list of sets of values in which all values, and all pairs of values, are served alike.
+"""Block designs: any list of sets of values that holds all values, and all pairs of values, equally often.
 
-A report names a block, that is a set of values. With probability T/M it is a uniform one of the r blocks that hold
-the sender's value, else a uniform one of the b - r others. Randomised response (blocks of one value), subset
-selection (all blocks of w values) and projective geometries are designs; here the user brings the blocks.
+A report names a block, that is a set of values. With probability T/M the block is uniform among the r blocks that
+hold the sender's value, else among the b - r others. Randomised response (blocks of one value), subset selection
+(all blocks of w values) and projective geometries are designs; here the user brings the blocks.
 
 Reference: Park, Nam, Lee 2023 (block-design schemes); Ye and Barg 2018 (subset selection); Fisher 1940.
 """
@@ -34,17 +34,17 @@ from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.choices import Choices, rejection_bound
 from deniable.randomness.keystream import MODULUS
 
-MAX_CELLS = 2**22  # values times blocks: a table of that many entries is kept, and every pair of values is checked
+MAX_CELLS = 2**22  # values times blocks: the entries of the table kept; also bounds the pairs of values checked
 
 Blocks = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
 class BlockDesign(Mechanism):
-    """A design of the user's choice, "design".
+    """A design that the user chooses, "design".
 
     `blocks` lists sets of values, each value by its index 0..k-1 in the domain; blocks may differ in size and
-    repeat. Every value must lie in the same number r of them and every pair in the same number lambda < r.
+    repeat. Every value must lie in the same number r of blocks and every pair in the same number lambda < r.
     The error is least where blocks hold about k/(e^epsilon + 1) values.
     Guarantee: largest ratio T (b - r) / ((M - T) r) <= e^epsilon, with M = 2^64 and T the truth threshold.
     Cost: three random words and ceil(log2 b) bits per report, one count per block; r k additions per estimate.
@@ -88,12 +88,12 @@ class BlockDesign(Mechanism):
 
     @cached_property
     def supporting(self) -> int:
-        """r: how many blocks hold a value."""
+        """r: the number of blocks that hold a value."""
         return sum(0 in block for block in self.blocks)  # as for any other value
 
     @cached_property
     def overlap(self) -> int:
-        """lambda: how many blocks hold two given values."""
+        """lambda: the number of blocks that hold two given values."""
         return sum({0, 1} <= set(block) for block in self.blocks)  # as for any other pair
 
     @cached_property
@@ -110,7 +110,7 @@ class BlockDesign(Mechanism):
 
     @property
     def block_size(self) -> Fraction:
-        """s = r k / b: how many values a block holds, on average if they differ."""
+        """s = r k / b: the number of values per block, on average if blocks differ."""
         return Fraction(self.supporting * self.k, self.symbols)
 
     @property
@@ -119,7 +119,7 @@ class BlockDesign(Mechanism):
 
     @cached_property
     def places(self) -> Symbols:
-        """For each value all blocks: first, in order, the r that hold it, then the b - r others."""
+        """All blocks for each value: first, in order, the r that hold it, then the b - r others."""
         table = np.empty((self.k, self.symbols), np.uint32)
         inside, outside = np.zeros(self.k, np.int64), np.full(self.k, self.supporting)
         for place, block in enumerate(self.blocks):
@@ -176,13 +176,13 @@ class BlockDesign(Mechanism):
 
 
 def checked_blocks(blocks: object, k: int) -> Blocks:
-    """The blocks in canonical form: each sorted, their order kept. The first violation is named."""
+    """Return the blocks, each sorted, in their order, or raise InvalidArgument naming the first violation."""
     if isinstance(blocks, (str, bytes)) or not isinstance(blocks, Iterable):
         raise InvalidArgument("blocks", "be a list of lists of values, each by its index", blocks)
     found = tuple(_checked_block(place, block, k) for place, block in enumerate(blocks))
     if k * max(k, len(found)) > MAX_CELLS:
-        rule = f"be at most {MAX_CELLS} values times blocks for design (csr has no such limit)"
-        raise InvalidArgument("blocks", rule, f"{k} times {max(k, len(found))}")
+        rule = f"be at most {MAX_CELLS} values times blocks for design"
+        raise InvalidArgument("blocks", rule, f"{k} times {max(k, len(found))}", "csr has no such limit.")
     incidence = np.zeros((k, len(found)), np.float32)  # whole numbers this small are exact
     for place, block in enumerate(found):
         incidence[list(block), place] = 1
@@ -192,29 +192,29 @@ def checked_blocks(blocks: object, k: int) -> Blocks:
 
 def _checked_block(place: int, block: object, k: int) -> tuple[int, ...]:
     if isinstance(block, (str, bytes)) or not isinstance(block, Iterable):
-        raise InvalidArgument("blocks", f"be lists of values (block {place} is not)", block)
+        raise InvalidArgument("blocks", "be lists of values", block, f"Block {place} is not.")
     values = sorted(whole(0, k - 1, **{f"a value of block {place}": value}) for value in block)
     if not values:
-        raise InvalidArgument("blocks", f"hold at least one value each (block {place} has none)", values)
+        raise InvalidArgument("blocks", "hold at least one value each", values, f"Block {place} has none.")
     for value, following in pairwise(values):
         if value == following:
-            raise InvalidArgument("blocks", f"hold a value once each (block {place} holds {value} twice)", values)
+            raise InvalidArgument("blocks", "hold a value once each", values, f"Block {place} holds {value} twice.")
     return tuple(values)
 
 
 def _check_balance(incidence: npt.NDArray[np.float32], k: int) -> None:
-    """Every value in r blocks, every pair of values in lambda; r < b, and no block is empty, so lambda < r."""
+    """Refuse blocks unless each value lies in r < b of them and each pair in lambda; no block is empty: lambda < r."""
     blocks = incidence.shape[1]
-    pairs = incidence @ incidence.T  # how many blocks hold both values; r on the diagonal
+    pairs = incidence @ incidence.T  # the number of blocks that hold both values; r on the diagonal
     each = pairs.diagonal()
     if (each != each[0]).any():
         value = int(np.flatnonzero(each != each[0])[0])
-        rule = f"hold every value equally often (value 0 lies in {each[0]:.0f}, value {value} in {each[value]:.0f})"
-        raise InvalidArgument("blocks", rule, f"{blocks} blocks")
+        hint = f"Value 0 lies in {each[0]:.0f} of them, value {value} in {each[value]:.0f}."
+        raise InvalidArgument("blocks", "hold every value equally often", f"{blocks} blocks", hint)
     if each[0] in (0, blocks):
         raise InvalidArgument("blocks", "hold every value, but none in all blocks", f"{blocks} blocks")
     others = (pairs != pairs[0, 1]) & ~np.eye(k, dtype=np.bool_)
     if others.any():
         one, other = divmod(int(np.flatnonzero(others)[0]), k)
-        seen = f"0 and 1 share {pairs[0, 1]:.0f}, {one} and {other} share {pairs[one, other]:.0f}"
-        raise InvalidArgument("blocks", f"hold every pair of values equally often ({seen})", f"{blocks} blocks")
+        hint = f"Values 0 and 1 share {pairs[0, 1]:.0f} of them, {one} and {other} share {pairs[one, other]:.0f}."
+        raise InvalidArgument("blocks", "hold every pair of values equally often", f"{blocks} blocks", hint)

@@ -1,7 +1,7 @@
 """Cyclotomic Subset Response: optimal error with little more than log2 k bits, for any epsilon, decoded by FFT.
 
-The value moves, modulo a prime K >= k, by an element in or out of a union of cyclotomic classes; the cohort
-says which multiple of it. See cyclotomy.py for the sets and difference.py for the channel.
+The value moves, modulo a prime K >= k, by an element inside or outside a multiple of a union of cyclotomic classes;
+the cohort names the multiple. See cyclotomy.py for the sets and difference.py for the channel.
 
 Every exact case is a block-design scheme (Park, Nam, Lee 2023; Gentle 2025 proves that designs are
 necessary), and the difference families are Wilson's (1972). We are not aware of an earlier cyclotomic
@@ -24,8 +24,8 @@ from deniable.mechanisms.designs.random_sets import RandomSets, search_unpadded
 from deniable.mechanisms.loss import least_loss
 from deniable.mechanisms.numbers import is_prime, primitive_root
 
-MAX_PADDING_COST = 0.10  # refused beyond: another mechanism serves such a small domain better
-MAX_LOSS = 1e9  # refused beyond: such sets estimate nothing
+MAX_PADDING_COST = 0.10  # excess error beyond which the constructor refuses: another mechanism serves better
+MAX_LOSS = 1e9  # refused beyond: such sets carry no information
 _DIGITS = 6  # of the loss written into the spec
 
 
@@ -33,8 +33,8 @@ _DIGITS = 6  # of the loss written into the spec
 class CyclotomicSubsetResponse(DifferenceMechanism):
     """Cyclotomic Subset Response, "csr".
 
-    The best sets are searched for unless they are given; a spec names them all. `loss` is their mean squared error over
-    the asymptotic optimum 4e/(n(e - 1)^2).
+    The best sets are searched for unless given; a spec names them. `loss` is their mean squared error over the
+    asymptotic optimum 4e/(n(e - 1)^2).
     Guarantee: largest ratio T (K - w) / ((M - T) w) <= e^epsilon.
 
     >>> CyclotomicSubsetResponse(1000, epsilon=2.0).report_bits
@@ -54,9 +54,9 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
     ) -> Self:
         """Search for sets within bounds.
 
-        `max_bits` bounds the bits per report: below what a balanced family needs, the best part of one is used. With
-        `padding=False` reports stay within the k values: the sets are then pseudo-random ones modulo k, at a few
-        percent more error (random_sets.py).
+        `max_bits` bounds the bits per report: where no balanced family fits, the best part of one is used. With
+        `padding=False` reports stay within the k values: sets are then pseudo-random modulo k, at a few percent
+        more error (random_sets.py).
         """
         if not isinstance(padding, bool):
             raise InvalidArgument("padding", "be True or False", padding)
@@ -74,7 +74,7 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
         found = search(self.k, bound, None) if self.sets is None else _checked(self.sets, self.k)
         loss, least = found.loss(bound), least_loss(bound, self.k)
         if self.sets is None and loss > (1 + MAX_PADDING_COST) * least:
-            rule = f"be another for csr, whose best sets modulo {found.modulus} cost {loss / least - 1:.0%}"
+            rule = f"suit csr, whose error modulo {found.modulus} is {loss / least - 1:.0%} above the best design's"
             raise InvalidArgument("k", rule, self.k, "Use grr or ss, or give max_bits.")
         if not loss < MAX_LOSS:
             rule = f"be smaller for these sets, whose error is {loss:.3g} times the best"
@@ -108,6 +108,6 @@ def _checked_cyclotomy(sets: Cyclotomy, k: int) -> Cyclotomy:
         if list(places) != sorted({whole(0, classes - 1, **{name: place}) for place in places}):
             raise InvalidArgument(name, f"be rising numbers below {classes}", places)
     if not isinstance(sets.zero, bool) or not sets.cohorts or not 0 < sets.set_size < modulus:
-        raise InvalidArgument("sets", "leave elements in and out of the set, and name a cohort", sets)
+        raise InvalidArgument("sets", "leave elements inside and outside the set, and name a cohort", sets)
     whole(1, 4 * MAX_COHORTS, cohorts=len(sets.cohorts))
     return replace(sets, modulus=modulus, classes=classes, root=root)

@@ -23,8 +23,8 @@ from deniable.mechanisms.numbers import divisors, primes_from, primitive_root
 from deniable.randomness.simulated import generator
 
 MAX_COHORTS = 128
-_PARTS = 150  # families of which parts are tried
-_TRIALS = 20  # choices of classes for each
+_PARTS = 150  # families whose parts are tried
+_TRIALS = 20  # choices of classes per family
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Cyclotomy:
 
     @property
     def balanced(self) -> bool:
-        """All cohorts, or one of each pair with opposite sets; or a set of one element."""
+        """Whether there are all cohorts, or one of each pair with opposite sets; or the set has one element."""
         if self.set_size in (1, self.modulus - 1):
             return True
         half = self.classes // 2
@@ -57,7 +57,7 @@ class Cyclotomy:
         return set(self.cohorts) == set(range(self.classes))
 
     def element(self, place: int) -> int:
-        """The elements of Z_K in order: those of the set by class, 0 where it belongs, then the others."""
+        """The element of Z_K at a place: first the set by class, then the others, 0 at the end of its part."""
         inside = len(self.chosen) * self.coset_size
         if place == (inside if self.zero else self.modulus - 1):
             return 0
@@ -72,7 +72,7 @@ class Cyclotomy:
 
     @cached_property
     def elements(self) -> Symbols:
-        """All elements in that order: `element` of every place, from one table of powers."""
+        """`element` of every place, from one table of powers."""
         powers = _powers(self.root, self.modulus)
         steps = self.classes * np.arange(self.coset_size)
         listed = np.concatenate([powers[steps + a] for a in self.order])
@@ -85,7 +85,7 @@ class Cyclotomy:
         return tuple(pow(self.root, j, self.modulus) for j in self.cohorts)
 
     def periods(self) -> Spectrum:
-        """The transform of one class C_0 at g^a, for every a below N: all it has, but for m = 0 (Gauss periods)."""
+        """The transform of class C_0 at g^a, for every a below N: all its values except at m = 0 (Gauss periods)."""
         indicator = np.zeros(self.modulus)
         indicator[_powers(self.root, self.modulus)[:: self.classes]] = 1.0
         return np.fft.fft(indicator)[_powers(self.root, self.modulus)[: self.classes]]
@@ -114,9 +114,9 @@ class Cyclotomy:
 
 @lru_cache(maxsize=64)
 def search(k: int, bound: float, max_bits: int | None) -> Cyclotomy:
-    """The best sets for k values: least loss, with a small price on cohorts and padding, within the bits.
+    """The best sets for k values within `max_bits`: least loss, with a small price on cohorts and padding.
 
-    Balanced families first; with a bound on the bits, also parts of families that have too many cohorts.
+    All balanced families; with a bound on the bits, also parts of families that have too many cohorts.
     """
 
     def price(design: Cyclotomy) -> float:
@@ -131,7 +131,7 @@ def search(k: int, bound: float, max_bits: int | None) -> Cyclotomy:
     candidates = list(_candidates(k, bound))
     fitting = [design for design in candidates if fits(design)]
     if max_bits is not None:
-        # few classes have few spectral values to even out, so these come first
+        # families of few classes come first: they have few spectral values to even out
         close = [d for d in candidates if balanced_loss(bound, d.set_size, d.modulus) <= 1.1 * least_loss(bound, k)]
         large = [d for d in close if not fits(d) and d.modulus <= 2**max_bits]
         large = sorted(large, key=lambda d: d.classes)[:_PARTS]
@@ -158,7 +158,7 @@ def _candidates(k: int, bound: float) -> Iterator[Cyclotomy]:
 
 
 def _part(design: Cyclotomy, room: int, bound: float) -> Cyclotomy:
-    """A good choice of classes and of few enough cohorts: random classes, then cohorts greedily."""
+    """A good choice of classes and of at most `room` cohorts: random classes, then cohorts greedily."""
     periods = design.periods()
     source = generator(0)  # the same search everywhere
     best = design, math.inf
@@ -192,7 +192,7 @@ def _powers(root: int, modulus: int) -> Integers:
 
 
 def class_table(modulus: int, classes: int) -> Symbols:
-    """The class a of every number modulo K, and N for 0, which has none."""
+    """The class a of every number modulo K, and N for 0, which has no class."""
     table = np.full(modulus, classes, np.uint32)
     table[_powers(primitive_root(modulus), modulus)] = np.arange(modulus - 1) % classes
     return table

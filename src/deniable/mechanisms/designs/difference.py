@@ -1,4 +1,4 @@
-"""Difference mechanisms: the report is the value moved, modulo K, by an element in or out of a set.
+"""Difference mechanisms: the report is the value moved, modulo K, by an element inside or outside a set.
 
 The cohort j is uniform. With probability T/M the value moves by a uniform element of D_j = m_j D, else by a
 uniform element outside it; the report (j, y) is sent as the number j K + y. Given j, each y has probability
@@ -57,7 +57,7 @@ class DifferenceSets(Protocol):
 
     @property
     def elements(self) -> Symbols:
-        """The elements of Z_K in a fixed order, those of D first: the kernel's table."""
+        """The elements of Z_K in a fixed order, D first: the kernel's table."""
         ...
 
     def element(self, place: int) -> int:
@@ -91,7 +91,7 @@ class DifferenceMechanism(Mechanism):
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         if self.symbols > MAX_SYMBOLS:
-            raise InvalidArgument("k", f"be smaller for {self.cohorts} cohorts of {self.sets.modulus}", self.k)
+            raise InvalidArgument("k", f"leave {self.name} at most {MAX_SYMBOLS} different reports", self.k)
         _, inside, outside = self._bounds
         truth = choice_threshold(bound, modulus, inside, inside + outside)
         self.require_coin(truth * self.sets.modulus > modulus * inside)

@@ -1,6 +1,6 @@
-"""Which projective geometry serves a domain: the field's size q and the dimension t.
+"""The choice of a projective geometry for a domain: the field's size q and the dimension t.
 
-Any q protects exactly; it decides the error and, with t, how many points K = (q^t - 1)/(q - 1) there are. The
+Any q gives the exact guarantee; q decides the error and, with t, the number of points K = (q^t - 1)/(q - 1). The
 error is least near q = e^epsilon + 1, the bits and the server's time near K = k.
 """
 
@@ -18,9 +18,9 @@ from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
 from deniable.mechanisms.loss import balanced_loss
 from deniable.mechanisms.numbers import is_prime
 
-PRICE_OF_DOUBLING = 0.02  # what twice as many points as values may cost, in units of the loss
-MAX_SPREAD = 16  # times as many points as values, and no more, unless a geometry is asked for
-HYBRID_Q = 5  # that of the authors' code
+PRICE_OF_DOUBLING = 0.02  # loss that twice as many points must save
+MAX_SPREAD = 16  # most points per value, unless a geometry is given
+HYBRID_Q = 5  # as in the authors' code
 
 
 def loss(bound: float, q: int, t: int) -> float:
@@ -56,24 +56,24 @@ def published(k: int, bound: float) -> tuple[int, int]:
     """The authors' choice: the smallest prime q >= E + 1 and the smallest t with K >= k."""
     q = math.ceil(bound + 1)
     if q + 1 > MAX_SYMBOLS:
-        raise InvalidArgument("rule", f"be 'weighed' here: a field of {q:.3g} elements is too large", "published")
+        raise InvalidArgument("rule", "be 'weighed' here", "published", f"A field of {q:.3g} elements is too large.")
     while not is_prime(q):
         q += 1
     t = next(t for t in range(2, 64) if points(q, t) >= k)
     if points(q, t) > MAX_SYMBOLS:
-        raise InvalidArgument("rule", f"be 'weighed' here: q = {q} needs {points(q, t)} points", "published")
+        raise InvalidArgument("rule", "be 'weighed' here", "published", f"q = {q} needs {points(q, t)} points.")
     return q, t
 
 
 def hybrid(q: Any, t: Any, h: Any, k: int, bound: float) -> tuple[int, int, int]:
-    """Blocks of small geometries: the field, the dimension and how many; those asked for, the others by rule."""
+    """Field q, dimension t and number h of blocks of small geometries: as given, the others by rule."""
     q = whole(2, MAX_SYMBOLS, q=HYBRID_Q if q is None else q)
     if prime_power(q) is None:
         raise InvalidArgument("q", "be a prime power", q)
     if t is not None:
         t = whole(2, 31, t=t)
     if h is None:
-        # h q near E + 1; in blocks of q + 1 points a report supports one value, and then k/(q + 1) of them suffice
+        # h q near E + 1; in blocks of q + 1 points a report supports one value, and k/(q + 1) blocks suffice
         h = max(2, min(math.ceil((bound + 1) / q), -(-k // (q + 1))))
         h = h if t is None else max(h, -(-k // points(q, t)))
     h = whole(1, MAX_SYMBOLS, h=h)

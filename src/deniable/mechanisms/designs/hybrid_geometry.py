@@ -5,7 +5,7 @@ b points of one small geometry over q elements (singer.py). A report (B', y), se
 if B' = B and y lies on the hyperplane of v. The error is about q/(q - 1) times that of one geometry with h q elements.
 
 Blocks of consecutive values, as in the authors' code, would leave some empty where b h is far above k, and put the
-first values, often the most frequent, together; both cost error.
+first values, often the most frequent, in one block; both increase the error.
 
 Reference: Feldman, Nelson, Nguyen, Talwar 2022, "Private frequency estimation via projective geometry".
 """
@@ -40,16 +40,16 @@ from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.mechanisms.loss import least_variance
 from deniable.randomness.choices import Choices, rejection_bound
 
-MAX_COST = 1.0  # refused beyond: over twice the error of the best design
-_WEAK = 1.001  # ratios below are always refused, and floats too coarse to tell the cost
+MAX_COST = 1.0  # excess error beyond which the constructor refuses: over twice the error of the best design
+_WEAK = 1.001  # ratios below are always refused: floats are too coarse to compute the cost
 
 
 @dataclass(frozen=True)
 class HybridProjectiveGeometryResponse(Mechanism):
     """Hybrid Projective Geometry Response, "hpgr".
 
-    h blocks of b = (q^t - 1)/(q - 1) numbers. By default q = 5, h = ceil((e + 1)/q) but not more than blocks of q + 1
-    numbers need, and at least 2; t is the smallest with b h >= k. The spec also names the polynomial (see singer.py).
+    h blocks of b = (q^t - 1)/(q - 1) numbers. By default q = 5; h = ceil((e + 1)/q), no more than blocks of q + 1
+    numbers need but at least 2; t is the smallest with b h >= k. The spec also names the polynomial (see singer.py).
     Guarantee: largest ratio T (b h - w) / ((M - T) w) <= e^epsilon, w = (q^(t-1) - 1)/(q - 1), for any q and h.
 
     >>> m = HybridProjectiveGeometryResponse(8192, epsilon=4.0)
@@ -77,7 +77,7 @@ class HybridProjectiveGeometryResponse(Mechanism):
         return {"q": q, "t": t, "h": h, "polynomial": singer.checked_polynomial(q, t, self.polynomial)}
 
     def _refuse_costly(self) -> None:
-        ratio = float(self.ratio())  # that of the integers: words are too coarse for the largest epsilons
+        ratio = float(self.ratio())  # of the integers that run: words are too coarse for the largest epsilons
         if ratio < _WEAK or self.variance(0.0) > (1 + MAX_COST) * least_variance(ratio, self.k):
             rule = f"suit hpgr, whose error at epsilon={self.epsilon:g} is over {MAX_COST:.0%} above the best design's"
             raise InvalidArgument("k", rule, self.k, "Use csr, pgr or grr, or give q, t and h.")
@@ -98,17 +98,17 @@ class HybridProjectiveGeometryResponse(Mechanism):
 
     @property
     def block_size(self) -> int:
-        """b: how many numbers each block has."""
+        """b: the numbers per block."""
         return singer.points(self.q, self.t)
 
     @property
     def set_size(self) -> int:
-        """w: how many reports support a value, all in its own block."""
+        """w: the number of reports that support a value, all in its own block."""
         return singer.points(self.q, self.t - 1)
 
     @property
     def overlap(self) -> int:
-        """How many reports support two values of one block."""
+        """The number of reports that support two given values of one block."""
         return singer.points(self.q, self.t - 2)
 
     @property
@@ -130,7 +130,7 @@ class HybridProjectiveGeometryResponse(Mechanism):
 
     @property
     def elements(self) -> Symbols:
-        """The numbers of a block, those of the difference set first."""
+        """The numbers of a block, the difference set first."""
         return singer.elements(self.q, self.t)
 
     def randomize_one(self, index: int, choices: Choices) -> int:
@@ -173,7 +173,7 @@ class HybridProjectiveGeometryResponse(Mechanism):
     def _weights(self) -> tuple[Fraction, Fraction, Fraction]:
         """What a report adds to the estimate of x: alpha if it supports x, beta if it lies in x's block, gamma always.
 
-        Expected from a user with the value x, another of its block, and one of another block, that is 1, 0 and 0.
+        The expected sum is 1 from a user who has x, and 0 from users of other values in its block or elsewhere.
         """
         w, l, high, low = self.set_size, self.overlap, self.two_level.high, self.two_level.low  # noqa: E741
         alpha = 1 / ((w - l) * (high - low))
@@ -194,13 +194,13 @@ class HybridProjectiveGeometryResponse(Mechanism):
         return for_target(*self._noise, target)
 
     def noise_of(self, evidence: Evidence, target: str) -> Noise:
-        """By how many users share a value's block, as estimated: they add more variance than the others do."""
+        """Coefficients by the estimated share of users in a value's block, who add more variance than others do."""
         own, near, far = map(float, self.user_variances)
         return noise_by_blocks((own, near, far), nearest_distribution(evidence.unbiased), self.h, target)
 
     @cached_property
     def _noise(self) -> tuple[float, float]:
-        """Variance one user adds to the estimates of other values, on average, and what more to that of their own."""
+        """Variance that a user adds to estimates of other values, on average, and the extra for their own value."""
         own, near, far = self.user_variances
         share = same_block_share(self.k, self.h)
         others = share * near + (1 - share) * far
@@ -208,7 +208,7 @@ class HybridProjectiveGeometryResponse(Mechanism):
 
     @cached_property
     def user_variances(self) -> tuple[Fraction, Fraction, Fraction]:
-        """Variance that a user adds to the estimate of their own value, of others in its block, and of all others."""
+        """Variance that a user adds to the estimates of their own value, of others in its block, and of all others."""
         w, b, high, low = self.set_size, self.block_size, self.two_level.high, self.two_level.low
         both = self.overlap * high + (w - self.overlap) * low
         block = w * high + (b - w) * low
@@ -216,7 +216,7 @@ class HybridProjectiveGeometryResponse(Mechanism):
         return own, self._second_moment(both, block), self._second_moment(w * low, b * low)
 
     def _second_moment(self, supports: Fraction, block: Fraction) -> Fraction:
-        """Of what a report adds, from the probabilities that it supports the value and that it lies in its block."""
+        """Second moment of what a report adds, by the chances that it supports the value and lies in its block."""
         alpha, beta, gamma = self._weights
         within = (block - supports) * (beta + gamma) ** 2
         return supports * (alpha + beta + gamma) ** 2 + within + (1 - block) * gamma**2

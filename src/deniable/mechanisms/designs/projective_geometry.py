@@ -25,7 +25,7 @@ from deniable.mechanisms.designs.geometries import loss, published, weighed
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
 from deniable.mechanisms.loss import least_loss
 
-MAX_COST = 0.25  # refused beyond: no geometry lies near, and another mechanism has less error
+MAX_COST = 0.25  # excess error beyond which the constructor refuses: no geometry lies near
 RULES: dict[str, Callable[[int, float], tuple[int, int]]] = {"weighed": weighed, "published": published}
 
 
@@ -33,7 +33,7 @@ RULES: dict[str, Callable[[int, float], tuple[int, int]]] = {"weighed": weighed,
 class ProjectiveGeometryResponse(DifferenceMechanism):
     """Projective Geometry Response, "pgr".
 
-    The geometry PG(t-1, q) has K = (q^t - 1)/(q - 1) >= k points. Unless given, q and t are those of the least
+    The geometry PG(t-1, q) has K = (q^t - 1)/(q - 1) >= k points. By default q and t have the least
     loss + 0.02 log2(K/k) among prime powers q. The spec also names the polynomial that numbers the points (singer.py).
     Guarantee: largest ratio T (K - w) / ((M - T) w) <= e^epsilon, w = (q^(t-1) - 1)/(q - 1), for any q.
 
@@ -89,7 +89,7 @@ def _refuse_costly(q: int, t: int, k: int, bound: float) -> None:
 
 
 def _checked(q: object, t: object, k: int) -> tuple[int, int]:
-    """Return the geometry that was asked for, or raise InvalidArgument if there is none with enough points."""
+    """Return the given geometry, or raise InvalidArgument if there is none, or it has too few points."""
     q, t = whole(2, MAX_SYMBOLS, q=q), whole(2, 31, t=t)
     if singer.prime_power(q) is None:
         raise InvalidArgument("q", "be a prime power", q)

@@ -29,7 +29,7 @@ _SEEDS = 8
 
 @dataclass(frozen=True)
 class RandomSets:
-    """A modulus, the size w of the sets, the number of cohorts, and the seed that says which."""
+    """A modulus, the size w of the sets, the number of cohorts, and the seed that determines the sets."""
 
     modulus: int
     size: int
@@ -46,7 +46,7 @@ class RandomSets:
 
     @cached_property
     def elements(self) -> Symbols:
-        """All elements of Z_k, those of the set first, both in rising order."""
+        """All elements of Z_k, the set first, both parts in rising order."""
         # words of the seeded keystream: stream 0 for the set, stream 1 for the units
         keystream = Keystream.seeded(self.seed)
         words = keystream.stream(0).words(self.size).tolist()
@@ -54,7 +54,7 @@ class RandomSets:
         return np.concatenate([inside, np.setdiff1d(np.arange(self.modulus), inside)]).astype(np.uint32)
 
     def element(self, place: int) -> int:
-        """The element at this place of that order."""
+        """The element at this place of `elements`."""
         return int(self.elements[place])
 
     @cached_property
@@ -98,11 +98,11 @@ def search_unpadded(k: int, bound: float, max_bits: int | None) -> RandomSets:
     if room < 1:
         raise InvalidArgument("max_bits", f"be at least {(k - 1).bit_length()} for k={k}", max_bits)
     around = round(k / (bound + 1))
-    sizes = {max(1, min(k - 1, size)) for size in (around - 1, around, around + 1)}  # some sizes divide badly
+    sizes = {max(1, min(k - 1, size)) for size in (around - 1, around, around + 1)}  # spectra of some sizes have zeros
     tried = [
         RandomSets(k, size, min(room, units(k), MAX_COHORTS), seed) for size in sorted(sizes) for seed in range(_SEEDS)
     ]
     best = min(tried, key=lambda sets: sets.loss(bound))
     if math.isinf(best.loss(bound)):
-        raise InvalidArgument("padding", f"be allowed for k={k}: no set tried has a spectrum without zeros", False)
+        raise InvalidArgument("padding", f"be allowed for k={k}", False, "No set tried has a spectrum without zeros.")
     return best

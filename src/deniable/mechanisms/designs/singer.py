@@ -5,7 +5,7 @@ the integers modulo K = (q^t - 1)/(q - 1); in that numbering a hyperplane is a s
 D + x. For q = p^m a point lies in D when m terms of one p-ary linear recurrence of order m t vanish:
 D = {i < K : b_i = b_(i+K) = ... = b_(i+(m-1)K) = 0}.
 
-The recurrence is that of the first primitive polynomial, so q and t determine D. Polynomials
+The recurrence belongs to the first primitive polynomial, so q and t determine D. Polynomials
 x^d + c_(d-1) x^(d-1) + ... + c_0 are ordered by the number with the base-p digits c_(d-1) ... c_0.
 
 Reference: Singer 1938, "A theorem in finite projective geometry and some applications to number theory".
@@ -27,14 +27,14 @@ Polynomial = tuple[int, ...]  # c_0, ..., c_(d-1); the leading coefficient is 1
 
 
 def points(q: int, t: int) -> int:
-    """(q^t - 1)/(q - 1): how many points, and hyperplanes, PG(t-1, q) has."""
+    """(q^t - 1)/(q - 1): the number of points, and of hyperplanes, of PG(t-1, q)."""
     number: int = (q**t - 1) // (q - 1)
     return number
 
 
 @lru_cache(maxsize=64)
 def primitive_polynomial(p: int, degree: int) -> Polynomial:
-    """The first polynomial of this degree modulo the prime p of which x has order p^degree - 1."""
+    """The first polynomial of this degree modulo the prime p under which x has order p^degree - 1."""
     order = p**degree - 1
     parts, scalar_parts = _prime_factors(order), _prime_factors(p - 1)
     for number in count(1 if degree == 1 else p):  # x^d + c_0 alone has an order of at most d (p - 1)
@@ -63,7 +63,7 @@ def _prime_factors(number: int) -> list[int]:
 
 
 def prime_power(q: int) -> tuple[int, int] | None:
-    """(p, m) where q = p^m and p is prime; None if there are none."""
+    """(p, m) where q = p^m and p is prime; None if q is no prime power."""
     import flint
 
     factors = flint.fmpz(q).factor()
@@ -71,7 +71,7 @@ def prime_power(q: int) -> tuple[int, int] | None:
 
 
 def polynomial(q: int, t: int) -> Polynomial:
-    """The primitive polynomial that PG(t-1, q) is numbered by; none is needed on a line."""
+    """The primitive polynomial that numbers PG(t-1, q); empty for a line, which needs none."""
     if t == 2:
         return ()
     p, m = _base(q)
@@ -79,7 +79,7 @@ def polynomial(q: int, t: int) -> Polynomial:
 
 
 def checked_polynomial(q: int, t: int, given: object) -> Polynomial:
-    """The polynomial of PG(t-1, q); one that was given must be the same."""
+    """Return the polynomial of PG(t-1, q), or raise InvalidArgument if a different one was given."""
     first = polynomial(q, t)
     if given is not None and given not in (first, list(first)):
         raise InvalidArgument("polynomial", f"be the first primitive one, {list(first)}", given)
@@ -88,7 +88,7 @@ def checked_polynomial(q: int, t: int, given: object) -> Polynomial:
 
 @lru_cache(maxsize=8)
 def elements(q: int, t: int) -> Symbols:
-    """The integers modulo K, those of the difference set first, each part in rising order."""
+    """The integers modulo K, the difference set first, each part in rising order."""
     modulus = points(q, t)
     if t == 2:
         listed = np.arange(modulus, dtype=np.uint32)  # a hyperplane of a line is one point: D = {0}
@@ -100,11 +100,11 @@ def elements(q: int, t: int) -> Symbols:
 
 
 def _vanishing(q: int, t: int) -> Mask:
-    """Which i < K have b_i = b_(i+K) = ... = b_(i+(m-1)K) = 0.
+    """For each i < K, whether b_i = b_(i+K) = ... = b_(i+(m-1)K) = 0.
 
     b_i is the last coefficient of x^i. With the matrix C of multiplication by x, b_(i+e) = (u C^i)(C^e v), where
-    u is the row of the polynomial 1 and v takes the last coefficient; so with i below about sqrt(K) and e its
-    multiples all terms are a product of two small matrices.
+    u is the row of the polynomial 1 and v picks the last coefficient; so with i below about sqrt(K) and e the
+    multiples of sqrt(K), all terms are one product of two small matrices.
     """
     (p, m), modulus, low = _base(q), points(q, t), polynomial(q, t)
     degree = len(low)

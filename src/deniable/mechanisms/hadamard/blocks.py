@@ -1,7 +1,7 @@
-"""What the Hadamard mechanisms share: values dealt to blocks, a sign in the block, an estimate and its exact error.
+"""Parts shared by Hadamard mechanisms: values dealt to blocks, a sign in the block, an estimate and its exact error.
 
-A report lies in one of B blocks and agrees or disagrees with each of the block's values. A user's report does so with
-probabilities that depend only on whether they have the value itself, another of its block, or one of another block.
+A report lies in one of B blocks and agrees or disagrees with each of the block's values, with probabilities that
+depend only on whether the user has the value itself, another value of its block, or a value of another block.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Pair = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Probabilities that a report agrees and disagrees with a value, by who sent it: a user who has the value, one who
-    has another of its block, one who has a value of another block."""
+    """Probabilities that a report agrees and disagrees with a value, by its sender: a user who has the value, another
+    value of its block, or a value of another block."""
 
     own: Pair
     near: Pair
@@ -42,7 +42,7 @@ class Agreement:
     def weights(self) -> tuple[Fraction, Fraction, Fraction]:
         """What a report adds to the estimate: +-alpha if it agrees or not, beta if in the block, gamma always.
 
-        Expected from the three kinds of users, that is 1, 0 and 0.
+        The expected sum is 1, 0 and 0 for the three kinds of senders.
         """
         tilt = self.near[0] - self.near[1]
         alpha = 1 / (self.own[0] - self.own[1] - tilt)
@@ -53,7 +53,7 @@ class Agreement:
 
     @property
     def variances(self) -> tuple[Fraction, Fraction, Fraction]:
-        """Variance that a user adds to the estimate of their own value, of others in its block, and of all others."""
+        """Variance that a user adds to the estimates of their own value, of others in its block, and of all others."""
         alpha, beta, gamma = self.weights
         levels = alpha + beta + gamma, beta + gamma - alpha
 
@@ -64,7 +64,7 @@ class Agreement:
         return moment(self.own) - 1, moment(self.near), moment(self.far)
 
     def average(self, values: int) -> tuple[Fraction, Fraction]:
-        """Variance added to the own value, and to another one on average over all pairs of values."""
+        """Variance that a user adds for their own value, and for another one on average over all pairs of values."""
         own, near, far = self.variances
         share = same_block_share(values, self.blocks)
         return own, share * near + (1 - share) * far
@@ -83,15 +83,15 @@ class HadamardMechanism(Mechanism):
     @property
     @abstractmethod
     def agreement(self) -> Agreement:
-        """The probabilities of agreement, by who sent a report."""
+        """The probabilities of agreement, by the sender of a report."""
 
     @abstractmethod
     def signed_counts(self, summary: Summary) -> Counts:
-        """For each value, how many reports of its block agree with it, less those that disagree."""
+        """For each value, the reports of its block that agree with it minus those that disagree."""
 
     @abstractmethod
     def block_counts(self, summary: Summary) -> Counts:
-        """For each value, how many reports lie in its block."""
+        """For each value, the number of reports in its block."""
 
     @property
     def _truth(self) -> Fraction:
@@ -101,7 +101,7 @@ class HadamardMechanism(Mechanism):
     def check_size(self, symbols: int) -> None:
         """Refuse a domain with too many different reports."""
         if symbols > MAX_SYMBOLS:
-            raise InvalidArgument("k", f"be smaller, for at most {MAX_SYMBOLS} different reports", self.k)
+            raise InvalidArgument("k", f"leave {self.name} at most {MAX_SYMBOLS} different reports", self.k)
 
     @cached_property
     def channel(self) -> PureChannel | None:
@@ -109,7 +109,7 @@ class HadamardMechanism(Mechanism):
         return PureChannel(agreement.own[0], agreement.near[0]) if agreement.blocks == 1 else None
 
     def support_counts(self, summary: Summary) -> Counts:
-        """For each value, how many reports agree with it, where all reports lie in one block."""
+        """For each value, the number of reports that agree with it, where all reports lie in one block."""
         # (n + signed)/2 without adding up two large counts; both are even or both odd
         return (self.signed_counts(summary) >> 1) + ((summary.n + 1) >> 1)
 
@@ -127,7 +127,7 @@ class HadamardMechanism(Mechanism):
         return for_target(float(others), float(own - others), target)
 
     def noise_of(self, evidence: Evidence, target: str) -> Noise:
-        """By how many users share a value's block, as estimated: they add more variance than the others do."""
+        """Coefficients by the estimated share of users in a value's block, who add more variance than others do."""
         if self.channel is not None:
             return super().noise_of(evidence, target)
         own, near, far = map(float, self.agreement.variances)

@@ -4,7 +4,7 @@ The values are dealt in turn to B blocks of b reports: x has the number c = x di
 (B', u), sent as the number B' b + u, supports x if B' is its block and u & c has an even number of ones: b/2 reports.
 No value has number 0, with which all parities are even. Two values of a block share b/4 reports, others none.
 
-Blocks of consecutive values, as in published code, would put the first values, often the most frequent, together.
+Blocks of consecutive values, as in published code, would put the first values, often the most frequent, in one block.
 
 Reference: Acharya, Sun, Zhang 2019, "Hadamard Response: estimating distributions privately, efficiently, and with
 little communication", its scheme for high privacy (one block) and the general one (blocks).
@@ -40,9 +40,9 @@ from deniable.randomness.choices import Choices, rejection_bound
 class HadamardResponse(HadamardMechanism):
     """Hadamard Response, "hr".
 
-    B blocks, a power of two, by default that with the least error; b is the smallest power of two above ceil(k/B).
+    B is a power of two, by default the one with the least error; b is the smallest power of two above ceil(k/B).
     Guarantee: largest ratio T (2B - 1)/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
-    Cost: three random words and log2(B b) bits per report, one count each; B transforms of b numbers per estimate.
+    Cost: three random words and log2(B b) bits per report; B b counts; B transforms of b numbers per estimate.
 
     >>> m = HadamardResponse(22_000, epsilon=2.0)
     >>> m.blocks, m.block_size, m.report_bits
@@ -83,12 +83,12 @@ class HadamardResponse(HadamardMechanism):
 
     @property
     def block_size(self) -> int:
-        """b: how many reports each block has, above its number of values, which are numbered from 1."""
+        """b: the number of reports per block, more than the values in a block, which are numbered from 1."""
         return 1 << (-(-self.k // self.blocks)).bit_length()
 
     @property
     def set_size(self) -> int:
-        """How many reports support a value."""
+        """Number of reports that support a value."""
         return self.block_size // 2
 
     @property
@@ -109,7 +109,7 @@ class HadamardResponse(HadamardMechanism):
         return SymbolLayout(self.symbols)
 
     def report_at(self, index: int, place: int) -> int:
-        """The reports in an order of this value's own: those that support it, the rest of its block, other blocks.
+        """The report at a place in this value's order: reports that support it, the rest of its block, other blocks.
 
         Formula: place p names block (x mod B) xor (p div b). The bits of p mod b, but for the highest, go in order to
         the bits of u other than the lowest one of the value's number c; that bit is set so that the parity of u & c
@@ -150,7 +150,7 @@ class HadamardResponse(HadamardMechanism):
 
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum over reports of the largest Pr[report | x]. Each report of a block supports one of the numbers 1, 2
-        # and 3, whose parities add up to an even number; without 3 a quarter of them are bare, without 2 and 3 half.
+        # and 3, whose parities add up to an even number; without 3 a quarter support none, without 2 and 3 half.
         fewest, longer = divmod(self.k, self.blocks)
         bare = sum(
             blocks * (self.block_size >> values if values < 3 else 0)

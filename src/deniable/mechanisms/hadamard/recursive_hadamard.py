@@ -1,10 +1,10 @@
 """Recursive Hadamard Response: a block and one sign of a public row of a Hadamard matrix, in a few bits.
 
 The values are dealt in turn to C = 2^(bits - 1) blocks: x has the number j = x div C in block x mod C. The row r is
-public, uniform from 1 to L - 1, where L is the least power of two, from 2 on, that numbers a block. The device sends
+public, uniform from 1 to L - 1, where L >= 2 is the least power of two that numbers a block. The device sends
 its block and the sign of row r at j, + if r & j has an even number of ones, through randomised response over the
-N = 2^bits classes 2 block + sign. Row 0, whose signs are all +, would tell the block alone; without it, few values
-cost no more than they must.
+N = 2^bits classes 2 block + sign. Row 0, whose signs are all +, would show only the block; leaving it out
+lowers the error for few values.
 
 Reference: Chen, Kairouz, Ozgur 2020, "Breaking the communication-privacy-accuracy trilemma", its scheme for
 frequencies.
@@ -37,8 +37,8 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
     """Recursive Hadamard Response, "rhr".
 
     A payload is (r - 1) N + 2 block + sign. On the wire r follows from the report's id, and only the `bits` of the
-    class are sent: see public_coins.py, which also states the guarantee. By default there are as many bits as give
-    the least error.
+    class are sent: see public_coins.py, which also states the guarantee. The default `bits` give the
+    least error.
 
     >>> RecursiveHadamardResponse(22_000, epsilon=1.0).report_bits
     1
@@ -70,12 +70,12 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
 
     @property
     def blocks(self) -> int:
-        """C: how many blocks the values are dealt to."""
+        """C: the number of blocks."""
         return 1 << (self.bits - 1)
 
     @property
     def length(self) -> int:
-        """L: how many numbers a block has, and rows its matrix."""
+        """L: the numbers in a block, and the rows of its matrix."""
         return _length(self.k, self.blocks)
 
     @property
@@ -99,7 +99,7 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
 
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum over (r, class) of the largest probability. Number 0 has the sign + in every row. All v numbers of
-        # a block have it in the rows that are multiples of the least power of two from v on: - is nobody's there.
+        # a block have it in the rows that are multiples of the least power of two >= v: there no value has the sign -.
         fewest, longer = divmod(self.k, self.blocks)
         bare = sum(
             blocks * ((self.length >> (values - 1).bit_length()) - 1 if values else 2 * self.publics)

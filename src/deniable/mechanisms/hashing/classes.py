@@ -1,4 +1,4 @@
-"""Which modulus and how many classes serve cyclotomic local hashing best, and at what loss."""
+"""The best modulus and number of classes for cyclotomic local hashing, and their loss."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def search(k: int, bound: float) -> tuple[int, int]:
     pairs = [(modulus, n) for modulus in primes_from(k) for n in divisors(modulus - 1) if n > 1]
     fitting = [pair for pair in pairs if pair[0] * pair[1] <= MAX_SYMBOLS]
     if not fitting:
-        raise InvalidArgument("k", f"be smaller for clh: at most {MAX_SYMBOLS} reports", k)
+        raise InvalidArgument("k", f"leave clh at most {MAX_SYMBOLS} different reports", k)
     return min(fitting, key=price)

@@ -37,7 +37,7 @@ from deniable.mechanisms.loss import least_loss
 from deniable.mechanisms.numbers import is_prime, primitive_root
 from deniable.randomness.bounds import exponential_below
 
-MAX_COST = 0.40  # refused beyond: another mechanism serves such a domain and epsilon better
+MAX_COST = 0.40  # excess error beyond which the constructor refuses: another mechanism serves better
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class CyclotomicLocalHashing(PublicCoin):
         return self.modulus
 
     def class_of(self, difference: int) -> int | None:
-        """The class of a number modulo K, by one modular power; 0 has none."""
+        """The class of a number modulo K, by one modular power; None for 0."""
         return self._class_of_power.get(pow(difference, (self.modulus - 1) // self.classes, self.modulus))
 
     @cached_property
@@ -129,7 +129,7 @@ class CyclotomicLocalHashing(PublicCoin):
 
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum over (y, a) of the largest Pr[y, a | x]; for a given a the differences x - y are a window of
-        # k numbers. Where it meets no element of C_a, the best guess is x = y if that is in it, else any value.
+        # k numbers. Where it meets no element of C_a, the best guess is x = y if it contains 0, else any value.
         bare = own = 0
         modulus, k = self.modulus, self.k
         order = np.argsort(self._table[1:], kind="stable").reshape(self.classes, -1) + 1  # elements of C_a, rising

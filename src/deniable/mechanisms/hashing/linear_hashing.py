@@ -1,9 +1,9 @@
-"""What local hashing mechanisms share: linear hash functions with exact collisions, decoded by one Fourier transform.
+"""Parts shared by local hashing: linear hash functions with exact collisions, decoded by one Fourier transform.
 
 g is a prime, and the index x of a value is written as a vector of d digits modulo g, d = ceil(log_g k). A public seed,
 a vector a of d digits, hashes it to the inner product <a, x> modulo g, which passes through randomised response over
-the g classes. Two values x and x' have the same hash if a is orthogonal to x - x': that is 1/g of all seeds for every
-pair, so that p = Pr[the own class is sent] and q = 1/g exactly, as in the paper for an ideal random hash function.
+the g classes. Two values x and x' have the same hash if a is orthogonal to x - x', which 1/g of all seeds are for every
+pair, so that p = Pr[the value's class is sent] and q = 1/g exactly, as in the paper for an ideal random hash function.
 
 Reference: Wang, Blocki, Li, Jha 2017, section 4.4; Carter and Wegman 1979 (universal hash functions).
 """
@@ -41,14 +41,14 @@ from deniable.mechanisms.hashing.public_coins import PublicCoin
 from deniable.mechanisms.loss import least_variance, optimum
 from deniable.randomness.bounds import exponential_below
 
-MAX_COST = 1.0  # a g of ours is refused beyond: over twice the error of the best design
+MAX_COST = 1.0  # excess error over the best design beyond which no g is chosen: over twice the error
 
 
 @dataclass(frozen=True)
 class LinearHashing(PublicCoin):
-    """What local hashing shares, whichever the seeds: a payload is (place of the seed) g + class."""
+    """Base of local hashing, whatever the seeds: a payload is (place of the seed) g + class."""
 
-    lines: ClassVar[bool] = False  # seeds: all vectors, or one of each line through 0
+    lines: ClassVar[bool] = False  # whether seeds are one vector of each line through 0, or all vectors
 
     @property
     @abstractmethod
@@ -61,7 +61,7 @@ class LinearHashing(PublicCoin):
 
     @property
     def digits(self) -> int:
-        """d: how many digits modulo g write an index."""
+        """d: the number of digits of an index in base g."""
         return digits_of(self.k, self.g)
 
     @property
@@ -79,7 +79,7 @@ class LinearHashing(PublicCoin):
 
     @property
     def _firsts(self) -> list[int]:
-        """The first place of a seed whose leading digit is digit j, for every j; none where every vector is a seed."""
+        """For every j, the first place of a seed whose leading digit is digit j; empty where every vector is a seed."""
         return [seed_count(self.g, j, lines=True) for j in range(self.digits)] if self.lines else []
 
     def seed(self, public: int) -> int:
@@ -98,7 +98,7 @@ class LinearHashing(PublicCoin):
 
     @property
     def _parts(self) -> tuple[int, int, int, int]:
-        """How the kernel cuts values and seeds: the number of parts, their size, and how to divide by it."""
+        """The parts into which the kernel cuts values and seeds: their number, their size, and how to divide by it."""
         together = parts_of(self.g)
         size = int(self.g**together)
         return -(-self.digits // together), size, *division(size)
@@ -119,9 +119,9 @@ class LinearHashing(PublicCoin):
         return randomized(hash_or_replace, indices, words, *numbers, out=out)
 
     def reconstruction_rate(self) -> Fraction:
-        # (1/k) sum over (a, y) of the largest Pr[a, y | x]: high if some value has the hash y. A seed with a lower
-        # digit reaches all g classes, since all lower digits occur; one with the last digit alone as many as that
-        # digit takes values; and seed 0 only one
+        # (1/k) sum over (a, y) of the largest Pr[a, y | x]: high if some value has the hash y. A seed with a
+        # nonzero lower digit reaches all g classes, since all lower digits occur; one with only the last digit
+        # reaches one class per value of that digit; and seed 0 reaches only one
         g, d = self.g, self.digits
         last = -(-self.k // int(g ** (d - 1)))
         alone, zero = (1, 0) if self.lines else (g - 1, 1)
@@ -141,7 +141,7 @@ class LinearHashing(PublicCoin):
 
 
 def best_or_refused(name: str, k: int, epsilon: float, lines: bool) -> int:
-    """The g of the least error, or InvalidArgument if none serves k and epsilon well."""
+    """Return the g with the least error, or raise InvalidArgument if none serves k and epsilon well."""
     bound, exact = float_bound(epsilon), exponential_below(epsilon)
     found = best_base(k, exact, lines)
     if found is None:

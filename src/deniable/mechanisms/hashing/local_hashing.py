@@ -1,6 +1,6 @@
 """Local hashing by linear hash functions: optimised (all seeds), binary (two classes) and fast (few seeds, shared).
 
-How values are hashed, and why collisions are exact, is in linear_hashing.py.
+linear_hashing.py says how values are hashed, and why collisions are exact.
 
 Reference: Wang, Blocki, Li, Jha 2017, section 4.4 (BLH, OLH); Cormode, Maddock, Maple 2021 (fast local hashing).
 """
@@ -47,7 +47,7 @@ class OptimizedLocalHashing(LinearHashing):
         return {"g": self.g, "salt": self.salt}
 
     def evidence(self, summary: Summary) -> Evidence:
-        # seeds of one line give the same likelihood and seed 0 gives none, so that g - 1 times fewer cells tell all
+        # seeds of one line give the same likelihood and seed 0 gives none, so g - 1 times fewer cells suffice
         found, by_lines = super().evidence(summary), self.incidence.by_lines
         folded = self.incidence.fold(summary.counts.reshape(self.publics, self.g)).reshape(-1)
         if not folded.any():
@@ -87,8 +87,8 @@ class BinaryLocalHashing(LinearHashing):
 class FastLocalHashing(LinearHashing):
     """Fast local hashing, "flh": few seeds that all users share, one of each line through 0.
 
-    They are the fewest with which all pairs of values collide equally often: (g^d - 1)/(g - 1) of them, and a
-    pair collides with (g^(d-1) - 1)/(g^d - 1), a little less than 1/g.
+    These (g^d - 1)/(g - 1) seeds are the fewest with which all pairs of values collide equally often; a pair
+    collides with probability (g^(d-1) - 1)/(g^d - 1), a little less than 1/g.
 
     >>> m = FastLocalHashing(22_000, epsilon=2.0)
     >>> m.g, m.publics, m.symbols, m.report_bits

@@ -1,4 +1,4 @@
-"""The arithmetic of linear hashing, and which prime g serves it best: by the exact variance, near e^epsilon + 1."""
+"""The arithmetic of linear hashing, and the best prime g: the one near e^epsilon + 1 with the least exact variance."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
 from deniable.mechanisms.numbers import is_prime
 
-_NEARBY = 6  # primes looked at on either side
-_PART = 64  # numbers of a part of a few digits at most: 4096 products stay in the nearest cache
+_NEARBY = 6  # primes tried on either side
+_PART = 64  # most different values of a part of a few digits: 4096 products stay in the nearest cache
 _INDEX_BITS = 31  # values and seeds are below 2^31
 
 
 def digits_of(k: int, base: int) -> int:
-    """d = ceil(log_g k), and at least 1: how many digits write every index below k."""
+    """d = ceil(log_g k), and at least 1: the digits in base g of every index below k."""
     digits = 1
     while base**digits < k:
         digits += 1
@@ -38,7 +38,7 @@ def division(base: int) -> tuple[int, int]:
 
 
 def parts_of(base: int) -> int:
-    """How many digits are hashed at once: as many as leave a short table of products, and at least one."""
+    """Number of digits hashed at once: the most that keep the table of products short, and at least one."""
     digits = 1
     while base ** (digits + 1) <= _PART:
         digits += 1
@@ -46,7 +46,7 @@ def parts_of(base: int) -> int:
 
 
 def products_of(base: int) -> Bytes:
-    """The hashes of all pairs of parts, value times seed; none where a table would be long."""
+    """The hashes of all pairs of parts, value times seed; empty where the table would be long."""
     size = int(base ** parts_of(base))
     if size > _PART:
         return np.empty(0, np.uint8)
@@ -55,13 +55,13 @@ def products_of(base: int) -> Bytes:
 
 
 def seed_count(base: int, digits: int, lines: bool) -> int:
-    """All vectors of d digits, or one for every line through 0."""
+    """Number of seeds: all vectors of d digits, or with `lines` one for every line through 0."""
     vectors = int(base**digits)
     return (vectors - 1) // (base - 1) if lines else vectors
 
 
 def collision(base: int, digits: int, lines: bool) -> Fraction:
-    """How likely two values have the same hash, for every pair: the seed must be orthogonal to their difference.
+    """Probability that two values have the same hash, for every pair: the seed must be orthogonal to their difference.
 
     The orthogonal seeds are a subspace of one dimension less, g^(d-1) of g^d; by lines, 0 is not among them.
     """
@@ -69,7 +69,7 @@ def collision(base: int, digits: int, lines: bool) -> Fraction:
 
 
 def hash_channel(high: Fraction, base: int, digits: int, lines: bool) -> PureChannel:
-    """p and q of a hash that is told truly with probability `high`, and otherwise is uniform among the others."""
+    """p and q of a hash that is sent unchanged with probability `high`, and otherwise is uniform among the others."""
     same = collision(base, digits, lines)
     # q = c high + (1 - c) low; for all seeds, c = 1/g and q = (high + (g - 1) low)/g = 1/g
     return PureChannel(high, same * high + (1 - same) * (1 - high) / (base - 1))
@@ -90,7 +90,7 @@ def fits(k: int, base: int, lines: bool) -> bool:
 def best_base(k: int, bound: Fraction, lines: bool) -> int | None:
     """The prime with the least variance whose reports fit, up to the first prime from k on; None if none fits.
 
-    Hashes onto more classes than that bring nothing that randomised response does not.
+    With more classes than that, hashing has no advantage over randomised response.
     """
     largest = next(number for number in count(k) if is_prime(number))
     centre = min(int(bound) + 1, largest)
@@ -101,12 +101,12 @@ def best_base(k: int, bound: Fraction, lines: bool) -> int | None:
 
 
 def other_than(lines: bool) -> str:
-    """What serves where reports of such hashes do not fit."""
+    """The mechanisms to use where reports of such hashes do not fit."""
     return "csr" if lines else "flh, which has fewer seeds, or csr"
 
 
 def checked_base(k: int, base: object, lines: bool, name: str) -> int:
-    """A g that was asked for: a prime whose reports fit."""
+    """Return a given g, or raise InvalidArgument if it is not a prime whose reports fit."""
     number = whole(2, MAX_SYMBOLS, g=base)
     if not is_prime(number):
         below = next(near for near in range(number, 1, -1) if is_prime(near))

@@ -2,7 +2,7 @@
 
 The public number y chooses one way to divide the values into N classes, as a hash function does; the class of the
 value passes through randomised response over the N classes. Whatever y is, the report is private if y does not
-depend on the value; the server must know y, and need not be told it if it follows from an id that is sent anyway.
+depend on the value; the server must know y, and computes it where it follows from an id that is sent anyway.
 
 Reference: Wang, Blocki, Li, Jha 2017, section 4.4 (local hashing).
 """
@@ -49,16 +49,16 @@ class PublicCoin(Mechanism):
     @property
     @abstractmethod
     def classes(self) -> int:
-        """N: how many classes there are."""
+        """N: the number of classes."""
 
     @property
     @abstractmethod
     def publics(self) -> int:
-        """How many public numbers there are; all are equally likely."""
+        """The number of public numbers, all equally likely."""
 
     @abstractmethod
     def _class_under(self, index: int, public: int) -> int | None:
-        """The class of a value under a public number; None where it has none, and a uniform class is sent."""
+        """The class of a value under a public number; None where the value has none and sends a uniform class."""
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         truth = replacement_threshold(bound, modulus, self.classes)
@@ -121,7 +121,7 @@ class PublicCoin(Mechanism):
         return Choices([next(source)], source).below(self.publics)
 
     def privatize_for(self, value: object, report_id: bytes) -> Report:
-        """The report of one person under this id, which must not depend on the value."""
+        """Make the report of one person under this id, which must not depend on the value."""
         index, keystream = self.domain.index(value), Keystream.fresh()
         choices = Choices(keystream.stream(0).words(2).tolist(), keystream.overflow(0))
         truthful = choices.coin(self.thresholds["truth"])
@@ -130,15 +130,15 @@ class PublicCoin(Mechanism):
         return Report(payload, self.fingerprint)
 
     def encode_class(self, report: Report, report_id: bytes) -> bytes:
-        """What is sent beside the id: the class alone; refused if the report was not made under this id."""
+        """Encode the class alone, to be sent beside the id; refuse a report not made under this id."""
         check_sendable(report, Report, "encode_class")
         public, sent = divmod(int(self.layout.check(np.array([self._payload(report)]))[0]), self.classes)
         if public != self.public_coin(report_id):
-            raise MalformedReport("report must be made under the id it is sent with (see privatize_for)")
+            raise MalformedReport("report must be made under the id it is sent with. Use privatize_for.")
         return sent.to_bytes((self.report_bits + 7) // 8, "big")
 
     def decode_class(self, data: bytes, report_id: bytes) -> Report:
-        """The report whose class is in these bytes and whose public number follows from its id."""
+        """Decode the report whose class is in these bytes and whose public number follows from its id."""
         data = as_bytes(data)
         sent = int.from_bytes(data, "big")
         if len(data) != (self.report_bits + 7) // 8 or sent >= self.classes:

@@ -79,11 +79,11 @@ class BitmapLayout(RowLayout):
         return (self.words(bits) for bits in range(2**self.values))
 
     def words(self, bits: int) -> tuple[int, ...]:
-        """The report whose bits are those of one integer."""
+        """The report with the bits of one integer."""
         return tuple(bits >> shift & (2**WORD - 1) for shift in range(0, WORD * self.slices, WORD))
 
     def pack_many(self, rows: Payloads) -> list[bytes]:
-        # bit v mod 8 of byte v div 8 is that of value v
+        # value v is bit v mod 8 of byte v div 8
         packed = rows.astype("<u8", copy=False).view(np.uint8)[:, : self._bytes]
         return [row.tobytes() for row in packed]
 

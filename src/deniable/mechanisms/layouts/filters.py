@@ -29,7 +29,7 @@ def cohort_rows(data: Payloads, cohorts: int, slices: int) -> Payloads:
 class FilterLayout(Layout):
     """A report is a row of 64-bit words: its cohort, then bucket b as bit b mod 64 of word 1 + b div 64.
 
-    Bits beyond the buckets are zero. A summary has a row per cohort: its reports, then those with each bit set.
+    Bits beyond the buckets are zero. A summary has a row per cohort: all its reports, then those with each bit set.
     """
 
     cohorts: int
@@ -79,7 +79,7 @@ class FilterLayout(Layout):
         batch = max(1, _SORTED_AT_ONCE // self.empty(1).nbytes)
         for start in range(0, len(data), batch):
             part = data[start : start + batch]
-            cohorts = part[:, 0].astype(np.uint16)  # there are 2^16 at most, and these are sorted by their digits
+            cohorts = part[:, 0].astype(np.uint16)  # at most 2^16 cohorts: NumPy sorts 16-bit integers by radix
             ends = np.cumsum(np.bincount(cohorts, minlength=self.cohorts))
             rows = np.take(np.ascontiguousarray(part[:, 1:]), np.argsort(cohorts, kind="stable"), axis=0)
             count_filters(rows, ends, self.by_cohort(counts))
@@ -88,7 +88,7 @@ class FilterLayout(Layout):
         return (self.row(cohort, bits) for cohort in range(self.cohorts) for bits in range(2**self.buckets))
 
     def row(self, cohort: int, bits: int) -> tuple[int, ...]:
-        """The report of this cohort whose bits are those of one integer."""
+        """The report of this cohort with the bits of one integer."""
         return (cohort, *(bits >> shift & (2**WORD - 1) for shift in range(0, WORD * self.slices, WORD)))
 
     @staticmethod
@@ -99,7 +99,7 @@ class FilterLayout(Layout):
 
     def pack(self, payload: Payload) -> bytes:
         (row,) = self.check(one_row(payload)).tolist()
-        # the least significant bits are those of the buckets, the cohort lies above them
+        # the buckets are the least significant bits, the cohort lies above them
         number: int = row[0] << self.buckets | self.bits_of(tuple(row))
         return number.to_bytes(self._bytes, "little")
 
@@ -117,5 +117,5 @@ class FilterLayout(Layout):
         rows = self.by_cohort(summary.counts)
         if sum(rows[:, 0].tolist()) != summary.n or (rows[:, 1:] > rows[:, :1]).any():
             raise MalformedSummary(
-                f"cohorts must have {summary.n} reports in all, and no count of bits above that of their reports"
+                f"cohorts must have {summary.n} reports in all, and no bit set more often than they have reports"
             )

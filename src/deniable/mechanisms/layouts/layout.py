@@ -1,4 +1,4 @@
-"""What a layout is: how the reports of a mechanism look in memory, in a summary, and as bytes."""
+"""Layouts: the shape of a mechanism's reports in memory, in a summary, and as bytes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class RowLayout(Layout):
 
 
 def one_row(payload: Payload) -> Payloads:
-    """Make an unchecked batch of one payload. By itself NumPy makes floats of words on both sides of 2^63."""
+    """Make an unchecked batch of one payload. NumPy alone would turn words on both sides of 2^63 into floats."""
     row = np.array([payload])
     if row.dtype.kind == "f" and isinstance(payload, tuple) and all(isinstance(word, int) for word in payload):
         with suppress(OverflowError):  # then they stay floats, and are refused
@@ -103,7 +103,7 @@ def check_sizes(data: list[bytes], size: int) -> None:
 
 
 def words_of(data: Payloads, width: int, what: str) -> Payloads:
-    """Return rows of `width` words of 64 bits, contiguous, or raise MalformedReport saying `what` they must be."""
+    """Return contiguous rows of `width` 64-bit words, or raise MalformedReport naming `what` they must be."""
     if data.ndim != 2 or data.shape[1] != width or data.dtype.kind not in "iu":
         raise MalformedReport(f"reports must be {what} of 64 bits each, got shape {data.shape}, {data.dtype}")
     if data.dtype.kind == "i" and data.min() < 0:

@@ -18,7 +18,7 @@ MAX_LEVELS = 256  # a level is a byte
 
 @dataclass(frozen=True)
 class LevelLayout(RowLayout):
-    """A report is a row of levels below `levels`, a byte each; on the wire each has as few bits as hold a level."""
+    """A report is a row of levels below `levels`, one byte each; on the wire each takes `level_bits` bits."""
 
     values: int
     levels: int
@@ -29,7 +29,7 @@ class LevelLayout(RowLayout):
 
     @property
     def level_bits(self) -> int:
-        """Bits per level on the wire; no fewer would do where `levels` is a power of two."""
+        """Bits per level on the wire, optimal where `levels` is a power of two."""
         return (self.levels - 1).bit_length()
 
     @property

@@ -37,7 +37,7 @@ class ResidueLayout(Layout):
 
     @property
     def cohorts(self) -> int:
-        """l: how many moduli there are."""
+        """l: the number of moduli."""
         return len(self.moduli)
 
     @property
@@ -46,7 +46,7 @@ class ResidueLayout(Layout):
 
     @cached_property
     def offsets(self) -> list[int]:
-        """Where the counts of each modulus begin; the last entry is where the counts of cohorts do."""
+        """Where the counts of each modulus begin, and last where the counts of cohorts begin."""
         return [0, *accumulate(self.moduli)]
 
     @property
@@ -134,7 +134,7 @@ class ResidueLayout(Layout):
         ends = self.offsets[1:]
         if len(summary.counts) != self.cells or int(summary.counts[ends[-1] :].sum()) != summary.n:
             raise MalformedSummary(
-                f"summary must have {self.cells} counts, of which the last add up to n = {summary.n}"
+                f"summary must have {self.cells} counts, the last {self.cohorts} adding up to n = {summary.n}"
             )
         *parts, reports = np.split(summary.counts, ends)
         for counts, n, w in zip(parts, reports.tolist(), self.sizes, strict=True):

@@ -3,17 +3,17 @@
 All C(k, w) subsets are equally likely, so their codes are numbers of a fixed length. An arithmetic coder finds
 them without large numbers: it goes through the values in order and narrows an interval of integers, whose
 upper part, a share of (elements lacking) / (values left), stands for a value that is in the set. In the end the
-interval's width is that of a subset's share 1/C(k, w), but for roundings, and the code is the least number of
-whole bytes in it. Every number is an integer, so that any language makes the same bytes:
+interval's width is a share 1/C(k, w) of the whole, but for rounding, and the code is the least number of whole
+bytes in it. Every number is an integer, so that any language makes the same bytes:
 
     chance = floor(lacking floor(2^52 / left) / 2^20),  inside = floor(width chance / 2^32)
     in the set: low += width - inside, width = inside;   not in it: width -= inside
     while width < 2^48: low and width are multiplied by 2^16
-    from low = 0 and width = 2^64 - 1, until no value is lacking or all that are left are
+    from low = 0 and width = 2^64 - 1, until no element is lacking or all values left are elements
 
-Roundings favour values that are out. One that is in loses at most left/2^52 + left (1 + 2^-16)/(lacking 2^32) of its
-share; over a whole subset that is less than w k/2^52 + k (1 + ln w) (1 + 2^-16)/2^32 < 1/256 for k <= 2^20. Hence
-codes of B bytes suffice if C(k, w) (1 + 1/128) < 2^(8 B).
+Rounding favours values outside the set. One inside loses at most left/2^52 + left (1 + 2^-16)/(lacking 2^32) of its
+share; a whole subset loses less than w k/2^52 + k (1 + ln w) (1 + 2^-16)/2^32 < 1/256 for k <= 2^20. Hence codes of
+B bytes suffice if C(k, w) (1 + 1/128) < 2^(8 B).
 
 Reference: Cover 1973 (enumerative coding, which this approaches); Rissanen and Langdon 1979 (arithmetic coding).
 """
@@ -35,12 +35,12 @@ def subsets(k: int, w: int) -> int:
 
 
 def code_bits(number: int) -> int:
-    """How many bits the codes of that many subsets need."""
+    """Bits per code of `number` subsets."""
     return (number + number // 128).bit_length()
 
 
 def code_bytes(number: int) -> int:
-    """How many bytes the codes of that many subsets have."""
+    """Bytes per code of `number` subsets."""
     return (code_bits(number) + 7) // 8
 
 
@@ -50,7 +50,7 @@ def encode_subset(row: Sequence[int], k: int, w: int, size: int) -> bytes:
 
 
 def subset_number(row: Sequence[int], k: int, w: int, bits: int) -> int:
-    """The same code as a number of that many bits."""
+    """The code of a subset as a number of `bits` bits."""
     low, width, lacking, shifts = 0, _WHOLE, w, 64
     for value in range(k):
         if lacking == 0 or lacking == k - value:
@@ -71,7 +71,7 @@ def subset_number(row: Sequence[int], k: int, w: int, bits: int) -> int:
 
 
 def decode_subset(data: bytes, k: int, w: int, unused: int = 0) -> list[int] | None:
-    """The bitmap of the subset with this code, before so many unused bits; None if it is no subset's code."""
+    """The bitmap of the subset with this code, which ends in `unused` bits; None if no subset has this code."""
     row = [0] * -(-k // 64)
     padded = data + bytes(16)
     offset, read, width, lacking = int.from_bytes(padded[:8], "big"), 8, _WHOLE, w

@@ -16,8 +16,8 @@ from deniable.mechanisms.layouts.bitmaps import BitmapLayout
 from deniable.mechanisms.layouts.layout import check_sizes
 from deniable.mechanisms.layouts.subset_code import code_bytes, decode_subset, encode_subset, subsets
 
-_FEW = 64  # reports up to this number are encoded without the compiler,
-_PLAIN_VALUES = 256  # and codes of domains up to this size are read without it
+_FEW = 64  # batches up to this size are encoded without the compiler
+_PLAIN_VALUES = 256  # codes of domains up to this size are decoded without the compiler
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.layout import Layout, Payload
 
-MAX_SYMBOLS = MAX_SIZE  # a report fits the 32 bits that an index does
+MAX_SYMBOLS = MAX_SIZE  # a report, like an index, fits 32 bits
 
 
 @dataclass(frozen=True)
 class SymbolLayout(Layout):
     """A report is a whole number below `symbols`: ceil(log2 symbols) bits, one count per symbol.
 
-    With several cohorts, as many symbols belong to each, in order; errors then name the cohort.
+    With several cohorts, each has the same number of symbols, in order, and errors name the cohort.
     """
 
     symbols: int
@@ -72,7 +72,7 @@ class SymbolLayout(Layout):
         return payload
 
     def _rule(self, number: int) -> str:
-        """What a number that is no report should have been."""
+        """The rule that a number breaks which is no report, and the number."""
         rule = f"lie from 0 to {self.symbols - 1}"
         if self.cohorts == 1:
             return f"{rule}, got {number}"

@@ -84,7 +84,7 @@ class RandomizedResponse(Mechanism):
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
         from deniable.randomness.simulated import scatter
 
-        # each user tells the truth with probability T/M; all others answer uniformly, whatever they have
+        # each user is truthful with probability T/M; all others answer uniformly, whatever their value
         truthful = generator.binomial(true_counts, float(self.channel.gain))
         return truthful + scatter(int((true_counts - truthful).sum()), self.k, generator)
 

@@ -46,7 +46,7 @@ _FEW_WORDS = 2**24  # reports of up to this many words in all are simulated one 
 class ModularSubsetSelection(Mechanism):
     """Modular Subset Selection, "mss".
 
-    The moduli, and the size of the subsets of each, are searched for unless they are given; a spec names them.
+    The moduli, and the subset size for each, are searched for unless given; a spec names them.
     Guarantee: largest ratio T_j (m_j - w_j) / ((M - T_j) w_j) <= e^epsilon over all cohorts j.
     Cost: 2 + max w_j random words per report; m_j bits in memory; sum of m_j + 1 counts.
 
@@ -72,7 +72,7 @@ class ModularSubsetSelection(Mechanism):
         found = search(_checked_k(domain.k), bound, whole(1, max_bits=max_bits))
         if found is None:
             raise InvalidArgument(
-                "max_bits", f"be larger for k={domain.k}", max_bits, "No moduli have so short reports."
+                "max_bits", f"be larger for k={domain.k}", max_bits, "No moduli give reports this short."
             )
         return cls(domain, epsilon, found, **given)
 
@@ -105,7 +105,7 @@ class ModularSubsetSelection(Mechanism):
 
     @cached_property
     def channels(self) -> tuple[PureChannel, ...]:
-        """The channels on the residues, by cohort."""
+        """The channel on the residues of each cohort."""
         truths = (Fraction(self.thresholds[f"truth_{j}"], MODULUS) for j in range(self.cohorts))
         # a subset holds w residues: p + (m - 1) q = w
         return tuple(PureChannel(p, (w - p) / (m - 1)) for p, (m, w) in zip(truths, self.layout.pairs, strict=True))
@@ -130,7 +130,7 @@ class ModularSubsetSelection(Mechanism):
         rejections = self.rejections[cohort, :w].tolist()
         chosen = choose_subset(index % m, m, w, self.thresholds[f"truth_{cohort}"], rejections, choices)
         for _ in range(max(self.sizes) - w):
-            choices.coin(0)  # read, like every word
+            choices.coin(0)  # a report reads all its words
         return (cohort, *bitmap(chosen, self.layout.slices))
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
@@ -156,13 +156,13 @@ class ModularSubsetSelection(Mechanism):
 
     @property
     def _ratios(self) -> list[Fraction]:
-        """By cohort, how much likelier a report is from a value whose residue it marks."""
+        """For each cohort, how much likelier a report is under a value whose residue it marks than under another."""
         # p C(m - 1, w) / ((1 - p) C(m - 1, w - 1)) = p (m - w) / ((1 - p) w)
         pairs = zip(self.channels, self.layout.pairs, strict=True)
         return [channel.p * (m - w) / ((1 - channel.p) * w) for channel, (m, w) in pairs]
 
     def reconstruction_rate(self) -> Fraction:
-        # (1/k) sum_y max_x Pr[y | x] = (1/l) sum p_j m_j/(k w_j), since every residue is that of some value
+        # (1/k) sum_y max_x Pr[y | x] = (1/l) sum p_j m_j/(k w_j), since some value has each residue
         pairs = zip(self.channels, self.layout.pairs, strict=True)
         return sum((c.p * m / (self.k * w) for c, (m, w) in pairs), Fraction(0)) / self.cohorts
 
@@ -210,7 +210,7 @@ class ModularSubsetSelection(Mechanism):
         return ResidueMarkOperator.of(self.k, self.moduli, tuple(map(float, self._ratios)), data)
 
     def noise(self, target: str) -> tuple[float, float, float]:
-        """The average over values of an exact variance, by a sample of values beyond 640; see `noise_accuracy`."""
+        """The exact variance averaged over values, or over a sample beyond 640 values; see `noise_accuracy`."""
         own, others = self._noise.average
         return for_target(others, own - others, target)
 
@@ -223,7 +223,7 @@ class ModularSubsetSelection(Mechanism):
         return ResidueNoise(self.system, self._residue_channels)
 
     def noise_accuracy(self) -> float:
-        """Relative standard error of the stated variance: zero up to 640 values, else that of the sample."""
+        """Relative standard error of the stated variance: zero up to 640 values, else the sampling error."""
         return self._noise.accuracy
 
 

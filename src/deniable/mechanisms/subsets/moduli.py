@@ -1,12 +1,12 @@
-"""Which moduli Modular Subset Selection uses: those with the least error among reports of so many bits.
+"""The search for the moduli of Modular Subset Selection: the least error within a number of bits per report.
 
-What counts is the shape of a tuple: how many moduli, and how they spread below the largest one. Reports have as many
-bits as the largest modulus needs; moduli close together tell too much the same, and small ones too little.
-The error of a shape hardly depends on k, so shapes are compared on a small domain and the best one
-is scaled up: primes, spread evenly.
+What counts is the shape of a tuple: the number of moduli, evenly spaced primes, and the ratio of the smallest to the
+largest one. Reports have the bits that the largest modulus needs; moduli close together carry nearly the same
+information, and small ones too little. The error of a shape hardly depends on k, so shapes are compared on a small
+domain and the best one is scaled up.
 
 Reference: Arcolezi 2026, "Private frequency estimation via residue number systems", section 4.3, which draws primes
-at random from a band; the error that decides is here that of the whole system, not its condition number.
+at random from a band; here the error of the whole system decides, not its condition number.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from deniable.mechanisms.layouts.subset_code import subsets
 from deniable.mechanisms.numbers import is_prime
 from deniable.mechanisms.subsets.subset_selection import best_size
 
-MOST_ERROR = 1.25  # times that of subset selection, where nothing else is asked
-_FEW = 14  # up to so many values every pair and triple of moduli is tried
+MOST_ERROR = 1.25  # times the error of subset selection, unless max_bits is given
+_FEW = 14  # up to this many values every pair and triple of moduli is tried
 _TRIED_ON = 1000  # values of the domain on which shapes are compared
 _NUMBERS = (2, 3, 4, 6, 8, 12, 16, 24)
-_SPREADS = (0.5, 0.6, 0.7, 0.8)  # smallest over largest modulus
+_RANGES = (0.5, 0.6, 0.7, 0.8)  # smallest over largest modulus
 _SHARES = (Fraction(11, 20), Fraction(3, 4), Fraction(1), Fraction(2))
 _SLACK = 4  # bits, for reports of a few bits
 
@@ -42,10 +42,10 @@ def best_sizes(moduli: tuple[int, ...], bound: Fraction) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def search(k: int, bound: Fraction, max_bits: int | None = None) -> tuple[int, ...] | None:
-    """The moduli of least error found within that many bits, or None if there are none.
+    """The moduli of least error found within `max_bits` bits, or None if there are none.
 
     By default within 0.55 of subset selection's bits, if its error is exceeded by at most a quarter; else within
-    more of them, up to twice as many; else those of least error.
+    larger shares, up to twice its bits; else the moduli of least error.
     """
     if max_bits is not None:
         return _within(k, bound, max_bits)[1]
@@ -59,7 +59,7 @@ def search(k: int, bound: Fraction, max_bits: int | None = None) -> tuple[int, .
 
 
 def error(k: int, moduli: tuple[int, ...], bound: Fraction) -> float:
-    """n times the variance of an estimate, about: l tr(G^-1)/k with weights of one over the variance of a residue."""
+    """Approximate n Var of an estimate: l tr(G^-1)/k, each modulus weighted by one over the variance of a residue."""
     channels = []
     for m, w in zip(moduli, best_sizes(moduli, bound), strict=True):
         # p = w E / (w E + m - w),  p - q = (m p - w) / (m - 1)
@@ -70,7 +70,7 @@ def error(k: int, moduli: tuple[int, ...], bound: Fraction) -> float:
 
 
 def _within(k: int, bound: Fraction, bits: int) -> tuple[float, tuple[int, ...] | None]:
-    """The best moduli of at most that many bits, after their error as a multiple of subset selection's."""
+    """The error as a multiple of subset selection's, and the moduli, of the best ones within `bits` bits per report."""
     few = k if k <= _FEW else min(k, _TRIED_ON)
     scored = [(error(few, tried, bound), moduli) for moduli, tried in _candidates(k, few, bound, bits)]
     if not scored:
@@ -80,7 +80,7 @@ def _within(k: int, bound: Fraction, bits: int) -> tuple[float, tuple[int, ...] 
 
 
 def _candidates(k: int, few: int, bound: Fraction, bits: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Moduli for k values, each with those of the same shape for few."""
+    """Moduli for k values, each with moduli of the same shape for `few` values."""
     if k <= _FEW:
         for number in (1,) if k == 2 else (2, 3):
             for moduli in combinations(range(2, k + 1), number):
@@ -89,14 +89,14 @@ def _candidates(k: int, few: int, bound: Fraction, bits: int) -> Iterator[tuple[
         return
     for number in _NUMBERS:
         largest = _largest_modulus(k, bound, bits - (number - 1).bit_length())
-        for spread in _SPREADS:
-            moduli, tried = _spread(number, spread, largest), _spread(number, spread, largest * few // k)
+        for least in _RANGES:
+            moduli, tried = _spaced_primes(number, least, largest), _spaced_primes(number, least, largest * few // k)
             if identifies(k, moduli) and identifies(few, tried):
                 yield moduli, tried
 
 
 def _largest_modulus(k: int, bound: Fraction, bits: int) -> int:
-    """The largest m < k whose subsets need at most that many bits, up to rounding of their sizes."""
+    """The largest m < k whose subsets need at most `bits` bits, up to rounding of their sizes."""
     low, high = 1, k
     while high - low > 1:
         middle = (low + high) // 2
@@ -107,11 +107,11 @@ def _largest_modulus(k: int, bound: Fraction, bits: int) -> int:
     return low
 
 
-def _spread(number: int, spread: float, largest: int) -> tuple[int, ...]:
-    """That many primes, from the largest down to about `spread` times it; none if there are not as many."""
+def _spaced_primes(number: int, least: float, largest: int) -> tuple[int, ...]:
+    """Return `number` primes, from about `largest` down to about `least` times it; empty if there are too few."""
     found: list[int] = []
     for step in range(number):
-        m = int(largest * (1 - (1 - spread) * step / max(1, number - 1)))
+        m = int(largest * (1 - (1 - least) * step / max(1, number - 1)))
         while m > 1 and (m in found or not is_prime(m)):
             m -= 1
         if m < 2:
@@ -121,25 +121,25 @@ def _spread(number: int, spread: float, largest: int) -> tuple[int, ...]:
 
 
 def checked_moduli(moduli: object, k: int) -> tuple[int, ...]:
-    """Moduli of the user's choice, if they determine a histogram of k values."""
+    """Return the given moduli, or raise InvalidArgument if they do not determine a histogram of k values."""
     rule = f"be a list of whole numbers from 2 to {k}"
     if isinstance(moduli, (str, bytes)) or not isinstance(moduli, Iterable):
         raise InvalidArgument("moduli", rule, moduli)
     found = tuple(whole(2, k, moduli=m) for m in moduli)
     for one, other in combinations(found, 2):
         if gcd(one, other) > 1:
-            raise InvalidArgument("moduli", f"be pairwise coprime ({one} and {other} are not)", list(found))
+            raise InvalidArgument("moduli", "be pairwise coprime", list(found), f"{one} and {other} are not.")
     if not identifies(k, found):
-        needed = f"identify {k} values: their sum less their number, plus one, must be at least {k}"
-        raise InvalidArgument("moduli", needed, list(found))
+        hint = f"Their sum less their number, plus one, must be at least {k}."
+        raise InvalidArgument("moduli", f"identify {k} values", list(found), hint)
     return found
 
 
 def checked_sizes(sizes: object, moduli: tuple[int, ...]) -> tuple[int, ...]:
-    """Subset sizes of the user's choice, one for each modulus."""
+    """Return the given subset sizes, or raise InvalidArgument unless there is one for each modulus."""
     if isinstance(sizes, (str, bytes)) or not isinstance(sizes, Iterable):
         raise InvalidArgument("sizes", "be a list of whole numbers", sizes)
     given = list(sizes)
     if len(given) != len(moduli):
-        raise InvalidArgument("sizes", f"be as many as the moduli, {len(moduli)}", given)
+        raise InvalidArgument("sizes", f"have one size for each of {len(moduli)} moduli", given)
     return tuple(whole(1, m - 1, sizes=w) for m, w in zip(moduli, given, strict=True))

@@ -1,6 +1,6 @@
 """Subset selection: a random set of w values, which holds the sender's value more often than chance would.
 
-With probability T/M a uniform one of the sets of w values that hold the sender's, else a uniform one of those that do
+With probability T/M the set is uniform among the sets of w values that hold the sender's, else among those that do
 not. With w near k/(e^epsilon + 1) no mechanism has a smaller error, at the price of long reports.
 
 Reference: Ye and Barg 2018; Wang, Huang, Wang, Nie, Xu, Yang, Li, Qiao 2016 (the k-subset mechanism).
@@ -49,7 +49,7 @@ def choose_subset(index: int, k: int, w: int, truth: int, rejections: Sequence[i
     truthful = choices.coin(truth)
     first, *others = rejections
     last, next_to_last = k - 1, k - 2
-    # drawn as if the sender's value were the last one, and the spare one the next to last
+    # drawn as if the sender's value were the last, and the spare value the next to last
     spare = choices.below(last, first)
     drawn = choices.subset(next_to_last, w - 1, others)
     chosen = {next_to_last if value == spare else value for value in drawn} | {(spare, last)[truthful]}
@@ -108,7 +108,7 @@ class SubsetSelection(Mechanism):
 
     @cached_property
     def channel(self) -> PureChannel:
-        # p = T/M; of the k - 1 other values a set holds w - 1 with the sender's and w without
+        # p = T/M; a set holds w - 1 of the k - 1 other values beside the sender's, and w without it
         p = Fraction(self.thresholds["truth"], MODULUS)
         return PureChannel(p, (p * (self.w - 1) + (1 - p) * self.w) / (self.k - 1))
 

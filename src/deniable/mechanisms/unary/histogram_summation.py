@@ -1,8 +1,8 @@
-"""Summation with histogram encoding: noise on every entry of a one-hot vector, and the server adds the vectors up.
+"""Summation with histogram encoding: noise on every entry of a one-hot vector; the server adds the vectors.
 
 Noise is discrete: an entry is moved by a two-sided geometric number of steps, each with probability ratio
 e^(-epsilon/2), because two one-hot vectors are two steps apart. Steps beyond `reach` are put on the last one, so that
-a report has 2 reach + 2 levels per value, all of which every value can cause. Cut off so, it is exact with 64-bit
+an entry has 2 reach + 2 levels, each possible for every value. With this cut-off the mechanism is exact in 64-bit
 integers, and its error is smaller, not larger: with reach 0 it is symmetric unary encoding, at half the variance.
 
 Reference: Wang, Blocki, Li, Jha 2017, section 4.3 (SHE); Ghosh, Roughgarden, Sundararajan 2009 (geometric noise).
@@ -36,27 +36,27 @@ from deniable.randomness.keystream import MODULUS
 
 MAX_VALUES = 2**16  # a report of up to 64 kilobytes, made of half a megabyte of random words
 MAX_REACH = MAX_LEVELS // 2 - 1
-_TOLERANCE = 1e-5  # of the variance, which a default reach may change by so much
+_TOLERANCE = 1e-5  # relative change of the variance that the default reach allows
 _EXACT_RATE = 64  # values up to which the attack rate, a fraction of 64 k bits, is written out
 _AT_ONCE = 2**20  # levels simulated at once
 _FIXED = 128  # bits after the point of the powers of e^(-epsilon/2)
 
 
 def default_reach(epsilon: float) -> int:
-    """The least reach 2^b - 1, of levels of b + 1 whole bits, that all but keeps the variance; at most 127."""
+    """The least reach 2^b - 1, with levels of b + 1 whole bits, that nearly keeps the variance; at most 127."""
     q, reach = exp(-epsilon / 2), 1
-    # what is cut off has less than a share q^B (2 + B (1 - q)) of the variance
+    # the steps cut off have less than a share q^B (2 + B (1 - q)) of the variance
     while reach < MAX_REACH and q**reach * (2 + reach * (1 - q)) >= _TOLERANCE:
         reach = 2 * reach + 1
     return reach
 
 
 def level_weights(bound: Fraction, modulus: int, reach: int) -> list[int]:
-    """How many of `modulus` words give each level of a value that is not the sender's; turned around if it is.
+    """Number of words below `modulus` that give each level of a value not the sender's; the sender's is reversed.
 
-    Levels reach - d and reach + 1 + d are a pair that the turn exchanges. A pair has the share (1 - q) q^d, the last
-    one q^reach, rounded to an even number; of its words the rarer level gets the least number l for which
-    ((s - l) / l)^2 <= E, where s is that of the pair. So every ratio is at most sqrt(E), however shares were rounded.
+    Levels reach - d and reach + 1 + d are a pair that reversal exchanges. A pair has the share (1 - q) q^d, the last
+    one q^reach, rounded to an even number; of its s words the rarer level gets the least number l for which
+    ((s - l) / l)^2 <= E. So every ratio is at most sqrt(E), however shares were rounded.
     """
     if modulus < 2 * (reach + 1):
         raise InvalidArgument("reach", f"be smaller for words below {modulus}", reach)
@@ -81,8 +81,8 @@ def level_weights(bound: Fraction, modulus: int, reach: int) -> list[int]:
 class SummationHistogramEncoding(Mechanism):
     """Summation with histogram encoding, "she".
 
-    Without further arguments the reach is so large that cutting the noise off changes the variance by less than a
-    part in 10^5, or 127 if that does not suffice. A spec names it.
+    The default reach is the least power of two, minus one, at which cutting the noise off changes the variance by less
+    than a part in 10^5, and at most 127. A spec names it.
     Guarantee: largest ratio max (w(1 - j) / w(j))^2 <= e^epsilon over all levels j, w the integer weights.
     Cost: k random words and k ceil(log2(2 reach + 2)) bits per report, k sums per summary.
 
@@ -122,12 +122,12 @@ class SummationHistogramEncoding(Mechanism):
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """How many of 2^64 words give each level of a value that is not the sender's."""
+        """Number of the 2^64 words that give each level of a value that is not the sender's."""
         return tuple(b - a for a, b in pairwise([0, *self._starts, MODULUS]))
 
     @cached_property
     def limits(self) -> Words:
-        """The last word below each level, padded to 2^bits - 1 of them by words that none exceeds."""
+        """The last word below each level, padded to 2^bits - 1 entries with the largest word."""
         limits = np.full(2**self.layout.level_bits - 1, MODULUS - 1, np.uint64)
         limits[: len(self._starts)] = np.array(self._starts, np.uint64) - np.uint64(1)
         return limits
@@ -159,19 +159,19 @@ class SummationHistogramEncoding(Mechanism):
 
     @cached_property
     def _odds(self) -> tuple[Fraction, ...]:
-        """By level, how much likelier the sender's own value is to have it than another one."""
+        """For each level, how much likelier the sender's own value is to have it than another value."""
         turned = self.weights[::-1]
         return tuple(Fraction(own, other) for own, other in zip(turned, self.weights, strict=True))
 
     def ratio(self) -> Fraction:
-        # two values differ most where one has the level that speaks most for it, and the other the turned one
+        # two values differ most where one has the level of the highest odds, and the other the reversed level
         return max(self._odds) ** 2
 
     def reconstruction_rate(self) -> Fraction:
-        """How often the best guess from one report is right; beyond k = 64 rounded up, by less than 2^-100.
+        """Probability that the best guess from one report is right; beyond k = 64 rounded up, by less than 2^-100.
 
-        The best guess is the value of the highest odds r, right in (1/k) E[max r] of all cases, where every level
-        is that of another value: with F(r) the chance that one level has odds of at most r,
+        The best guess is the value of the highest odds r, right with probability (1/k) E[max r], where all levels are
+        drawn as for values not the sender's: with F(r) the chance that one level has odds of at most r,
             E[max r] = max r - sum over r of F(r)^k (next r - r).
         """
         # rounding down by 2^-190 is multiplied by max r <= e^25
@@ -184,22 +184,22 @@ class SummationHistogramEncoding(Mechanism):
 
     @cached_property
     def mean(self) -> Fraction:
-        """The mean level of a value that is not the sender's; that of the sender's is levels - 1 - mean."""
+        """The mean level of a value that is not the sender's; the sender's value has the mean levels - 1 - mean."""
         return Fraction(sum(level * weight for level, weight in enumerate(self.weights)), MODULUS)
 
     @property
     def gain(self) -> Fraction:
-        """How much higher the level of the sender's value is on average: one, were the noise not cut off."""
+        """Mean level of the sender's value minus that of another: one, were the noise not cut off."""
         return self.levels - 1 - 2 * self.mean
 
     @cached_property
     def level_variance(self) -> Fraction:
-        """The variance of a level, the same for every value, since turning it around changes none."""
+        """The variance of a level, the same for every value, since reversal keeps it."""
         squares = sum(level**2 * weight for level, weight in enumerate(self.weights))
         return Fraction(squares, MODULUS) - self.mean**2
 
     def unbiased(self, summary: Summary) -> Floats:
-        # (sum/n - mean)/gain; the middle level is taken off in whole numbers, so that large sums do not cancel
+        # (sum/n - mean)/gain; the middle level is subtracted in whole numbers, so that large sums do not cancel
         centred = (summary.counts - summary.n * self.reach) / summary.n
         return np.asarray((centred - float(self.mean - self.reach)) / float(self.gain))
 
@@ -211,10 +211,10 @@ class SummationHistogramEncoding(Mechanism):
         return LevelOperator(data, np.array([float(odds) for odds in self._odds]))
 
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
-        # levels are independent given the value, and so are the sums of two values
+        # levels are independent given the value, and so are the sums
         n = int(true_counts.sum())
         chances = np.array([float(Fraction(weight, MODULUS)) for weight in self.weights])
-        order = np.argsort(chances)  # the likeliest last, so that no chance is lost in what is left of one
+        order = np.argsort(chances)  # the likeliest last, so that small chances keep their precision
         sums = np.empty(self.k, np.int64)
         batch = max(1, _AT_ONCE // self.levels)
         for first in range(0, self.k, batch):

@@ -1,7 +1,7 @@
-"""Thresholding with histogram encoding: Laplace noise on every bit, of which the report says only what exceeds theta.
+"""Thresholding with histogram encoding: Laplace noise on every bit; the report marks the bits that exceed theta.
 
 Adding Laplace noise of scale 2/epsilon to a one-hot vector and reporting which entries exceed theta sets the bit of
-the value with probability p and every other bit with q, independently: it is unary encoding with coins of its own,
+the value with probability p and every other bit with q, independently: it is unary encoding with other coins,
 and runs as such, without any noise. The noise would leave more room than the coins use, so a part of epsilon stays
 unspent; `oue` and `sue` spend all of it.
 
@@ -22,11 +22,11 @@ from deniable.mechanisms.unary.unary_encoding import UnaryEncoding
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.keystream import MODULUS
 
-_DIGITS = 6  # of the best theta: the variance is flat there, and all machines agree on so many
+_DIGITS = 6  # of the best theta: the variance is flat there, and all machines agree on these digits
 
 
 def best_theta(epsilon: float) -> float:
-    """The theta from 1/2 to 1 of the least variance of a rare value, by golden section."""
+    """The theta from 1/2 to 1 with the least variance of a rare value, by golden section."""
     golden = (sqrt(5) - 1) / 2
     low, high = 0.5, 1.0
     while high - low > 10.0 ** -(_DIGITS + 2):
@@ -45,7 +45,7 @@ def _variance(theta: float, epsilon: float) -> float:
 class ThresholdingHistogramEncoding(UnaryEncoding):
     """Thresholding with histogram encoding, "the".
 
-    Unless given, theta is the one of the least error.
+    The default theta has the least error.
     Guarantee: largest ratio p(1 - q) / ((1 - p) q), below e^epsilon: the rest is not spent.
     Cost: 32 ceil(k / 64) + 1 random words and k bits per report, k counts per summary.
 

@@ -42,13 +42,13 @@ _EXACT_RATE = 256  # values up to which the attack rate, a fraction of 32 k bits
 
 def least_flip(bound: Fraction, modulus: int, distance: int) -> int:
     """The smallest flip threshold t allowed when two encodings differ in `distance` bits: ((M - t)/t)^distance <= E."""
-    # t = M/2 is one, since E >= 1
+    # t = M/2 is allowed, since E >= 1
     halves = range(1, modulus // 2 + 1)
     return halves[bisect_left(halves, True, key=lambda t: (modulus - t) ** distance <= bound * t**distance)]
 
 
 def best_guesses(p: Fraction, q: Fraction, bits: int) -> Fraction:
-    """The sum, over all reports of one bit a value, of the largest Pr[report | value]; see `reconstruction_rate`.
+    """The sum, over all reports of one bit per value, of the largest Pr[report | value]; see `reconstruction_rate`.
 
     Formula: with z = (1-q)^(bits-1), (p/q) (1 - (1-q) z) + (1-p) z = (p - (p-q) z) / q.
     """
@@ -58,20 +58,20 @@ def best_guesses(p: Fraction, q: Fraction, bits: int) -> Fraction:
 
 @dataclass(frozen=True)
 class UnaryEncoding(Mechanism):
-    """What all forms share: everything but the thresholds of the two coins."""
+    """Base of all unary encodings: everything but the thresholds of the two coins."""
 
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "composite"
 
     @abstractmethod
     def _coins(self, bound: Fraction, modulus: int) -> tuple[int, int]:
-        """Thresholds of the coin of the value and of those of the others, for coins below `modulus`."""
+        """Thresholds of the value's coin and of the others' coins, for coins below `modulus`."""
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         if self.k > MAX_VALUES:
             hint = "Its reports have k bits; those of grr have log2 k."
             raise InvalidArgument("k", f"be at most {MAX_VALUES} for {self.name}", self.k, hint)
-        unit = max(1, modulus >> COIN_BITS)  # of 2^64 parts, coins have only every 2^32nd
+        unit = max(1, modulus >> COIN_BITS)  # thresholds of 32-bit coins are multiples of 2^32
         own, other = self._coins(bound, modulus // unit)
         self.require_coin(own > other, COIN_BITS)
         return {"other": other * unit, "own": own * unit}
@@ -108,12 +108,12 @@ class UnaryEncoding(Mechanism):
         return (p if own else 1 - p) * q**others * (1 - q) ** (self.k - 1 - others)
 
     def ratio(self) -> Fraction:
-        # two values differ most in a report that has the bit of one and not that of the other
+        # two values differ most in a report that has only the bit of one of them
         p, q = self.channel.p, self.channel.q
         return p * (1 - q) / ((1 - p) * q)
 
     def reconstruction_rate(self) -> Fraction:
-        """How often the best guess from one report is right; beyond k = 256 rounded up, by less than 2^-128.
+        """Probability that the best guess from one report is right; beyond k = 256 rounded up, by less than 2^-128.
 
         The best guess is any value whose bit is set.
         """
@@ -123,7 +123,7 @@ class UnaryEncoding(Mechanism):
         return MarkOperator(data, self.k, float(self.ratio()))
 
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
-        # the bits of a report are independent given its value, so the counts of two values are, too
+        # the bits of a report are independent given its value, and so are the counts
         others = int(true_counts.sum()) - true_counts
         own_bits = generator.binomial(true_counts, float(self.channel.p))
         return own_bits + generator.binomial(others, float(self.channel.q))
