@@ -9,7 +9,7 @@ from typing import Any
 from deniable.core.arrays import Counts, Floats
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Operator
-from deniable.estimation.intervals import BinomialTails
+from deniable.estimation.tails import BinomialTails
 
 
 @dataclass(frozen=True)

@@ -1,61 +1,26 @@
-"""Confidence intervals for frequencies: the score test of the count, inverted; or its exact tails.
+"""Confidence intervals for frequencies: the score test, inverted, or tails that need no normal approximation.
 
 Score: all f with (f^ - f)^2 <= z^2 V(f)/n, where f^ is the unbiased estimate and V(f)/n its variance at f
 (channel.py), a quadratic in f: two roots in closed form, nothing estimated but f itself.
 
-Exact (Clopper-Pearson on the count): no normal approximation, for rare values and for simultaneous
-intervals, whose tails are so thin that the approximation fails. For the target "users" the count is a
-sum of two binomials, which varies less than the binomial used (Hoeffding 1956), so the interval is conservative.
+Tails (tails.py): Clopper and Pearson's interval of the count, and its like for other estimates. They are used for rare
+values and for simultaneous intervals, whose tails are so thin that a normal approximation fails.
 
 Simultaneous intervals hold for all values at once (Bonferroni).
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Mask
-from deniable.core.errors import InvalidArgument
+from deniable.core.arrays import Floats, Mask
 from deniable.core.estimate import Interval
-from deniable.estimation.channel import Noise, PureChannel, noise_at
-from deniable.estimation.presence import p_values, significant
-
-
-@dataclass(frozen=True, eq=False)
-class BinomialTails:
-    """The counts behind an estimate, which have binomial tails."""
-
-    support: Counts
-    n: int
-    channel: PureChannel
-
-    def interval(self, miss: float) -> tuple[Floats, Floats]:
-        """Frequencies whose tail beyond the count has a chance of at least miss/2 on either side."""
-        from scipy.special import betainccinv, betaincinv
-
-        counts, place = np.unique(self.support, return_inverse=True)
-        with np.errstate(all="ignore"):  # the ends, where a parameter is 0, are set by hand
-            low = np.where(counts > 0, betaincinv(counts, self.n - counts + 1.0, miss / 2), 0.0)
-            high = np.where(counts < self.n, betainccinv(counts + 1.0, self.n - counts, miss / 2), 1.0)
-        q, gain = float(self.channel.q), float(self.channel.gain)
-        return ((low - q) / gain)[place], ((high - q) / gain)[place]
-
-    def p_values(self) -> Floats:
-        """The chance of a count this large for an absent value."""
-        from scipy.special import betainc
-
-        with np.errstate(all="ignore"):
-            tail = betainc(self.support, self.n - self.support + 1.0, float(self.channel.q))
-        return np.where(self.support > 0, tail, 1.0)
-
-    def moved_inside(self) -> BinomialTails:
-        """Tails with the counts clipped to the means of frequencies 0 and 1."""
-        inside = np.clip(self.support, math.floor(self.n * self.channel.q), math.ceil(self.n * self.channel.p))
-        return replace(self, support=inside)
+from deniable.estimation.channel import Noise, noise_at
+from deniable.estimation.presence import significant
+from deniable.estimation.tails import Tails
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,30 +36,30 @@ class ScoreIntervals:
     n: int
     noise: Noise
     constrained: Floats | None
-    tails: BinomialTails | None
-    skewness: float = 0.0
+    tails: Tails
 
     def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval:
-        """The interval of every value at this level; by default from exact tails where they are needed and known."""
-        miss = (1 - level) / (len(self.unbiased) if simultaneous else 1)
-        if exact and self.tails is None:
-            raise InvalidArgument("exact", "be left out", exact, "This mechanism's counts have no binomial tails.")
-        if self.tails is not None and (simultaneous if exact is None else exact):
-            tails = self.tails if self.constrained is None else self.tails.moved_inside()
-            low, high = tails.interval(miss)
-        else:
-            first = self.unbiased if self.constrained is None else np.clip(self.unbiased, 0.0, 1.0)
-            low, high = score_interval(first, self.n, self.noise, miss)
+        """The interval of every value at this level; by default from the tails where a normal approximation fails."""
+        count = len(self.unbiased)
+        miss = (1 - level) / (count if simultaneous else 1)
+        first = self.unbiased if self.constrained is None else np.clip(self.unbiased, 0.0, 1.0)
+        tails = self.tails if self.constrained is None else self.tails.moved_inside()
+        few = tails.few(miss) if exact is None else np.full(count, exact)
+        low, high = score_interval(first, self.n, self.noise, miss)
+        if few.any():
+            low[few], high[few] = tails.only(few).interval(miss)
         if self.constrained is not None:
             low = np.minimum(np.clip(low, 0.0, 1.0), self.constrained)
             high = np.maximum(np.clip(high, 0.0, 1.0), self.constrained)
         return Interval(low, high)
 
     def present(self, rate: float, control: str) -> Mask:
-        """The values that are present, by tests of frequency 0: from exact tails where known, else normal or gamma."""
-        if self.tails is not None:
-            return significant(self.tails.p_values(), rate, control)
-        return significant(p_values(self.unbiased, np.asarray(self.noise[0]), self.n, self.skewness), rate, control)
+        """The values that are present, by tests of frequency 0 from the tails."""
+        return significant(self.tails.p_values(), rate, control)
+
+    def least_visible(self, rate: float) -> float:
+        """The least estimate that stands out from absent values, of which any does with a chance of at most `rate`."""
+        return float(self.tails.least_visible(rate / len(self.unbiased)).min())
 
 
 def score_interval(unbiased: Floats, n: int, noise: Noise, miss: float) -> tuple[Floats, Floats]:

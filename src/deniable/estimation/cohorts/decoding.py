@@ -89,7 +89,8 @@ class CohortCells:
         own = np.full(design.values, variance)
         if self.uneven is not None:
             unlisted = max(0.0, variance - self.unit / design.cohorts)
-            own = unlisted + self.uneven.around(design, norms, shares)
+            # an average cell at least: a cell that happens to hold few reports is not known to vary less
+            own = unlisted + np.maximum(self.uneven.around(design, norms, shares), self.unit / design.cohorts)
         free = max(self._free_cells - fitted, 1) / (design.cohorts * design.buckets)
         squares = (
             design.gather(residual**2) + design.centre * (residual**2).sum() - design.gather(residual) ** 2 / norms
@@ -98,6 +99,14 @@ class CohortCells:
         own = np.where(seen > own * (1 + _FAR * np.sqrt(2 / norms)), seen, own)
         noise = own / norms + variance * np.maximum(squared - 1 / norms, 0.0)
         return np.asarray(design.cohorts**2 * noise), variance
+
+    def report_noise(self, shares: Floats) -> Floats:
+        """n Var at frequency 0 of least squares, by reports alone, where all strings are listed."""
+        design, norms, variance = self.design, self._norms, self.unit / self.design.cohorts
+        own = variance if self.uneven is None else self.uneven.around(design, norms, shares)
+        squared = design.inverse_sums[0]
+        noise = np.where(squared > 1 / norms, own / norms + variance * (squared - 1 / norms), own * squared)
+        return np.asarray(design.cohorts**2 * noise)
 
     def skewness_of(self, residual: Floats) -> float:
         """Skewness of the estimate of an absent string, which sums one random residual cell per cohort."""

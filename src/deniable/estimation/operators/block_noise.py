@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from deniable.core.arrays import Floats
 from deniable.estimation.channel import Noise, for_target
+from deniable.estimation.tails import Steps
 
 
 def same_block_share(values: int, blocks: int) -> Fraction:
@@ -17,14 +19,25 @@ def same_block_share(values: int, blocks: int) -> Fraction:
     return Fraction(pairs, values * (values - 1))
 
 
-def noise_by_blocks(variances: tuple[float, float, float], shares: Floats, blocks: int, target: str) -> Noise:
-    """Coefficients of n Var per value (channel.py), for these shares of users.
+@dataclass(frozen=True)
+class BlockNoise:
+    """The noise of a mechanism whose values are dealt to blocks.
 
-    `variances` are what a user adds to the estimates of their own value, of others in its block, and of all others.
+    `variances` are what a user adds to the estimates of their own value, of others in its block, and of all others;
+    `adds` are the contributions of a report to an estimate, of which the largest and the least matter.
     """
-    own, near, far = variances
-    block = np.arange(len(shares)) % blocks
-    beside = np.bincount(block, shares, blocks)[block] - shares  # users of the same block with another value
-    elsewhere = np.maximum(1 - shares - beside, 0.0)
-    others = (beside * near + elsewhere * far) / np.maximum(beside + elsewhere, 1e-12)
-    return for_target(others, own - others, target)
+
+    variances: tuple[float, float, float]
+    adds: tuple[float, ...]
+
+    def given(self, block_shares: Floats, target: str) -> Noise:
+        """Coefficients of n Var per value (channel.py), for these shares of users in the value's block."""
+        own, near, far = self.variances
+        share = np.clip(block_shares, 0.0, 1.0)
+        # users with the value are a part of its block: n Var = own f + near (share - f) + far (1 - share)
+        return for_target(share * near + (1 - share) * far, own - near, target)
+
+    def steps(self, target: str) -> Steps:
+        """The largest steps of an estimate; its variance is least if nobody else is in the value's block."""
+        own, _, far = self.variances
+        return Steps(max(self.adds), 1 - min(self.adds), for_target(far, own - far, target))

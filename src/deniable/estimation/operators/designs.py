@@ -6,6 +6,7 @@ with D_j, a convolution over Z_K, so that sums over a set of w elements cost O(K
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -125,18 +126,23 @@ class ShiftFamily:
         return _irfft(spectrum, self.modulus)
 
 
+def kernels(family: ShiftFamily, gain: float) -> Iterator[Floats]:
+    """A_j, for each cohort j: what a report (j, y) adds to the estimate of x, by x - y modulo K."""
+    for j in range(family.cohorts):
+        alone = np.zeros((family.cohorts, family.modulus))
+        alone[j, 0] = 1.0
+        yield family.invert(alone) / gain + 1 / family.modulus
+
+
 def kernel_moment(family: ShiftFamily, high: float, low: float) -> Floats:
     """Second moment that a user with value v adds to the estimate of x, by x - v modulo K.
 
     A report (j, y) adds A_j[x - y] to the estimate of x; a user with value v reports y = v + d, so that
     the second moment at x - v = s is the mean over j of low sum(A_j^2) + (high - low) sum_(d in D_j) A_j[s - d]^2.
     """
-    gain = (high - low) / family.cohorts
     moment = np.zeros(family.modulus)
-    for j in range(family.cohorts):
-        alone = np.zeros((family.cohorts, family.modulus))
-        alone[j, 0] = 1.0
-        squared = (family.invert(alone) / gain + 1 / family.modulus) ** 2
+    for j, kernel in enumerate(kernels(family, (high - low) / family.cohorts)):
+        squared = kernel**2
         moment += low * squared.sum() + (high - low) * _irfft(_rfft(squared) * family.spectra[j], family.modulus)
     return moment / family.cohorts
 

@@ -11,11 +11,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from deniable.core.arrays import Floats, Indices
+from deniable.estimation.channel import Noise, for_target
 from deniable.estimation.operators.residues import ResidueSystem, evenly
+from deniable.estimation.tails import Steps
 
 EVERY = 640  # up to this many values, averages are over all of them
 SAMPLE = 32  # evenly spaced values averaged over beyond that
@@ -47,6 +50,24 @@ class SubsetChannel:
         return (other - d / m**2) / (1 - 1 / m), d
 
 
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The centred weights of the residues of one modulus in an estimate: numbers, or one per value."""
+
+    channel: SubsetChannel
+    own: Any  # the weight of the value's residue
+    squares: Any  # the sum of the squares of all weights
+    beside: Any  # the mean of the squares of all others
+    tables: Floats | None  # the squares of all, a row per value, if there are few values
+
+    def moment(self, shares: Floats, residues: Indices) -> Floats:
+        """The second moment of a report's contribution, for these shares of users, without its scale."""
+        a, d = self.channel.moments()
+        own = shares[residues]
+        seen = self.own**2 * own + self.beside * (1 - own) if self.tables is None else self.tables @ shares
+        return np.asarray(a * self.squares + d * seen)
+
+
 @dataclass(frozen=True)
 class ResidueNoise:
     """Variance that a report adds to an estimate, for senders of the estimated value and of any other."""
@@ -60,19 +81,25 @@ class ResidueNoise:
         even = np.concatenate([np.full(m, 1 / m) for m in self.system.moduli])
         return self.system.least_squares(even)[0]
 
-    def of_values(self, values: Indices) -> tuple[Floats, Floats]:
-        """For each value, the variance that its senders add to its estimate, and that others add on average."""
-        k, senders = self.system.k, len(self.channels)
+    def _weights(self, values: Indices) -> list[Floats]:
+        """For each modulus, b less its mean: the weights of the residues in the estimates of these values."""
+        k = self.system.k
         tolerance = _EXACTLY if k <= EVERY else _CLOSELY
         rows = np.array([self.system.inverse_row(value, tolerance) for value in values.tolist()])
-        own, total = np.zeros(len(values)), np.zeros(len(values))
+        found = []
         for weight, channel in zip(self.system.weights, self.channels, strict=True):
-            m, (a, d) = channel.m, channel.moments()
-            padded = np.zeros((len(values), -(-k // m) * m))
+            padded = np.zeros((len(values), -(-k // channel.m) * channel.m))
             padded[:, :k] = rows
-            b = weight * padded.reshape(len(values), -1, m).sum(axis=1)
-            centred = b - b.mean(axis=1, keepdims=True)
-            scale = senders / channel.gain**2
+            b = weight * padded.reshape(len(values), -1, channel.m).sum(axis=1)
+            found.append(b - b.mean(axis=1, keepdims=True))
+        return found
+
+    def of_values(self, values: Indices) -> tuple[Floats, Floats]:
+        """For each value, the variance that its senders add to its estimate, and that others add on average."""
+        k = self.system.k
+        own, total = np.zeros(len(values)), np.zeros(len(values))
+        for centred, channel in zip(self._weights(values), self.channels, strict=True):
+            m, (a, d), scale = channel.m, channel.moments(), self._scale(channel)
             common = a * (centred**2).sum(axis=1)
             carriers = np.bincount(np.arange(k) % m, minlength=m)  # the number of values with each residue
             own += scale * (common + d * centred[np.arange(len(values)), values % m] ** 2)
@@ -81,6 +108,45 @@ class ResidueNoise:
         h = self.centre[values]
         others = (total - own) / (k - 1) - h**2
         return own - (1 - h) ** 2, others
+
+    def _scale(self, channel: SubsetChannel) -> float:
+        return len(self.channels) / channel.gain**2
+
+    @cached_property
+    def _profiles(self) -> tuple[Profile, ...]:
+        """The weights of a value's residues, by modulus: of each value up to `EVERY`, else averages over a sample."""
+        k, every = self.system.k, self.system.k <= EVERY
+        values = np.arange(k) if every else evenly(k, SAMPLE)
+        found = []
+        for centred, channel in zip(self._weights(values), self.channels, strict=True):
+            own = centred[np.arange(len(values)), values % channel.m]
+            squares = (centred**2).sum(axis=1)
+            beside = (squares - own**2) / (channel.m - 1)
+            tables = centred**2 if every else None
+            parts = [part if every else part.mean() for part in (own, squares, beside)]
+            found.append(Profile(channel, parts[0], parts[1], parts[2], tables))
+        return tuple(found)
+
+    def given(self, residues: Floats, target: str) -> Noise:
+        """Coefficients of n Var per value (channel.py), for these frequencies of the residues."""
+        k, moment = self.system.k, np.zeros(self.system.k)
+        for profile, shares in zip(self._profiles, self.system.blocks(np.clip(residues, 0.0, 1.0)), strict=True):
+            moment += self._scale(profile.channel) * profile.moment(shares, np.arange(k) % profile.channel.m)
+        # the senders of the value are among those of its residues: only the square of their mean differs
+        return for_target(np.maximum(moment - self.centre**2, 0.0), 2 * self.centre - 1, target)
+
+    def steps(self, target: str) -> Steps:
+        """The largest step of an estimate, by one residue; its variance is least if nobody else shares a residue."""
+        up: Any = 0.0
+        alone: Any = 0.0
+        extra: Any = 0.0
+        for profile in self._profiles:
+            channel, (a, d), scale = profile.channel, profile.channel.moments(), self._scale(profile.channel)
+            up = np.maximum(up, len(self.channels) / channel.gain * np.abs(profile.own))
+            alone = alone + scale * (a * profile.squares + d * profile.beside)
+            extra = extra + scale * d * (profile.own**2 - profile.beside)
+        least = for_target(np.maximum(alone - self.centre**2, 0.0), extra - 1 + 2 * self.centre, target)
+        return Steps(up, up, least)
 
     @cached_property
     def _sampled(self) -> tuple[Floats, Floats]:

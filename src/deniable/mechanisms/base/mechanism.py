@@ -18,9 +18,9 @@ from deniable.core.summary import Summary
 from deniable.core.validate import between, choice, whole
 from deniable.estimation.channel import TARGETS, Noise, Operator, noise_at
 from deniable.estimation.evidence import Evidence, Method
-from deniable.estimation.intervals import BinomialTails
 from deniable.estimation.methods.linear import unbiased
 from deniable.estimation.methods.shared import shared_methods
+from deniable.estimation.tails import BinomialTails, Steps
 from deniable.mechanisms.base import client
 from deniable.mechanisms.base.definition import Definition
 from deniable.mechanisms.base.server import KEPT, batch_of, estimated
@@ -132,10 +132,10 @@ class Mechanism(Definition):
         del evidence
         return self.noise(target)
 
-    @property
-    def noise_is_average(self) -> bool:
-        """Whether `noise_of` is only an average over values, so that intervals cover only on average."""
-        return False
+    def steps_of(self, evidence: Evidence, target: str) -> Steps:
+        """The largest steps of the unbiased estimate, for a mechanism without binomial tails."""
+        del evidence, target
+        raise AssertionError(f"{self.name} must state the steps of its estimate")
 
     def tails(self, summary: Summary) -> BinomialTails | None:
         """The exact tails of the counts behind the estimate, where they are binomial."""

@@ -16,21 +16,21 @@ from deniable.core.reports import Report, Reports
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise, noise_at
 from deniable.estimation.evidence import Evidence, Solution
-from deniable.estimation.intervals import BinomialTails, ScoreIntervals
+from deniable.estimation.intervals import ScoreIntervals
 from deniable.estimation.methods.shared import UNBIASED, shared_methods
+from deniable.estimation.tails import PoissonTails, Tails
 from deniable.mechanisms.layouts.layout import one_row
 
 if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism
 
-_BY_SCORE = (
-    "Per value: the score test of the count, inverted; covers the truth at the level, up to its normal approximation."
+_BY_BINOMIAL = (
+    "Per value: the score test of the count, inverted, or its exact binomial tails where the count is small. For all "
+    "values at once: exact binomial tails."
 )
-_BY_TAILS = " For all values at once: exact binomial tails, at least at the level."
-_BY_BONFERRONI = " For all values at once: the same test at a level divided among them."
-_BY_AVERAGE = (
-    "The score test of the count, inverted, with a variance that is an average over values: covers the truth at the "
-    "level on average over values, not for each of them, nor for all at once."
+_BY_POISSON = (
+    "Per value: the score test, inverted, or Poisson tails of the same variance and largest step where few reports "
+    "matter. For all values at once: the same at a level divided among them."
 )
 _MOVED = " Moved into [0, 1] and widened to hold this estimate, which only adds coverage."
 
@@ -54,26 +54,21 @@ def estimated(mechanism: Mechanism, evidence: Evidence, kept: Reports | None, me
         solution = _from_reports(mechanism, kept, evidence)
     else:
         solution = mechanism.method_functions[method](evidence)
+    noise, tails = mechanism.noise_of(evidence, target), evidence.tails
     return assembled(
         mechanism,
         evidence.summary,
         domain=mechanism.domain,
         frequencies=solution.frequencies,
         unbiased=evidence.unbiased,
-        noise=mechanism.noise_of(evidence, target),
-        tails=evidence.tails,
+        noise=noise,
+        tails=tails or PoissonTails(evidence.unbiased, evidence.n, noise, mechanism.steps_of(evidence, target)),
         method=method,
         target=target,
         is_unbiased=method in UNBIASED,
-        note=_interval_note(mechanism, evidence) + ("" if method == "unbiased" else _MOVED),
+        note=(_BY_POISSON if tails is None else _BY_BINOMIAL) + ("" if method == "unbiased" else _MOVED),
         details=solution.details,
     )
-
-
-def _interval_note(mechanism: Mechanism, evidence: Evidence) -> str:
-    if mechanism.noise_is_average:
-        return _BY_AVERAGE
-    return _BY_SCORE + (_BY_TAILS if evidence.tails else _BY_BONFERRONI)
 
 
 def _from_reports(mechanism: Mechanism, kept: Reports, evidence: Evidence) -> Solution:
@@ -94,13 +89,12 @@ def assembled(
     frequencies: Floats,
     unbiased: Floats,
     noise: Noise,
-    tails: BinomialTails | None,
+    tails: Tails,
     method: str,
     target: str,
     is_unbiased: bool,
     note: str,
     details: Mapping[str, Any],
-    skewness: float = 0.0,
 ) -> Estimate:
     """Join a method's frequencies with the error bars of the unbiased estimate behind them."""
     moved = None if frequencies is unbiased else frequencies
@@ -112,7 +106,7 @@ def assembled(
         method=method,
         target=target,
         unbiased=is_unbiased,
-        interval_rule=ScoreIntervals(unbiased, summary.n, noise, moved, tails, skewness),
+        interval_rule=ScoreIntervals(unbiased, summary.n, noise, moved, tails),
         interval_note=note,
         fingerprint=mechanism.fingerprint,
         simulated=summary.simulated,

@@ -31,6 +31,7 @@ from deniable.estimation.cohorts.design import CohortDesign
 from deniable.estimation.cohorts.variances import CellVariances
 from deniable.estimation.evidence import Evidence, Method, Solution
 from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.cohorts.functions import CohortFunctions
@@ -134,6 +135,14 @@ class CohortMechanism(Mechanism):
         """Extra n Var that a user adds to the estimate of their own value, beyond `others` for any other value."""
 
     @abstractmethod
+    def steps(self, squares: Any) -> tuple[Any, Any]:
+        """The largest moves of n times an estimate, up and down, by one independent part of a report.
+
+        `squares` is C times the sum of the squares of the estimate's weights on the cells, of which most is in the
+        C cells of the value.
+        """
+
+    @abstractmethod
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         """[x, s]: the mean square of what the report of a user with value x adds to the estimate of value s.
 
@@ -152,6 +161,10 @@ class CohortMechanism(Mechanism):
 
     def cell_variances(self, _summary: Summary) -> CellVariances | None:
         """The variance of each cell, where it is known."""
+        return None
+
+    def fitted_variances(self, _shares: Floats) -> CellVariances | None:
+        """The variance of each cell of a closed domain, for these shares of users, where cells differ."""
         return None
 
     @property
@@ -250,17 +263,19 @@ class CohortMechanism(Mechanism):
 
     def noise_of(self, evidence: Evidence, target: str) -> Noise:
         """Coefficients by the estimated frequencies: users who share a value's bucket often add more to its error."""
-        exact = self._user_variances
+        exact, shares = self._user_variances, nearest_distribution(evidence.unbiased)
         if exact is None:
-            return self.noise(target)
-        shares = nearest_distribution(evidence.unbiased)
+            cells = self.cohort_cells(evidence.summary, self.whole_design)
+            others = replace(cells, uneven=self.fitted_variances(shares)).report_noise(shares)
+            return for_target(others, self.own_noise(others), target)
         own = np.diag(exact)
         others = (shares @ exact - shares * own) / np.maximum(1 - shares, 1e-12)
         return for_target(others, own - others, target)
 
-    @property
-    def noise_is_average(self) -> bool:
-        return self._user_variances is None
+    def steps_of(self, evidence: Evidence, target: str) -> Steps:
+        del evidence, target
+        up, down = self.steps(self.cohorts * self.whole_design.inverse_sums[0])
+        return Steps(up, down)
 
     def simulated_counts(self, true_counts: Counts, generator: np.random.Generator) -> Counts:
         return self.simulated_among(np.arange(self.k), true_counts, generator)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, shown
 from deniable.core.estimate import Estimate
@@ -16,6 +18,7 @@ from deniable.core.validate import choice
 from deniable.estimation.channel import TARGETS, for_target
 from deniable.estimation.cohorts.decoding import CohortCells, Decoded
 from deniable.estimation.cohorts.design import MOST_LOAD
+from deniable.estimation.tails import PoissonTails, Steps
 from deniable.mechanisms.base.server import assembled
 from deniable.mechanisms.cohorts.sizes import DesignWarning
 
@@ -88,21 +91,28 @@ def decode(
     v1 = mechanism.own_noise(found.noise)
     if not complete:
         v1[-1] = 0.0  # many strings together: no single user is in all their cells
+    noise = for_target(found.noise, v1, target)
     return assembled(
         mechanism,
         summary,
         domain=domain,
         frequencies=found.frequencies,
         unbiased=found.first,
-        noise=for_target(found.noise, v1, target),
-        tails=None,
+        noise=noise,
+        tails=PoissonTails(found.first, summary.n, noise, _steps(mechanism, found, cells)),
         method=method,
         target=target,
         is_unbiased=method in UNBIASED,
         note=_NOTE + ("" if method != "selected" else _SELECTED),
         details={"load": cells.design.load, **found.details},
-        skewness=found.skewness,
     )
+
+
+def _steps(mechanism: CohortMechanism, found: Decoded, cells: CohortCells) -> Steps:
+    """The steps of reports, or those that give the skewness measured in the cells, if they are larger."""
+    up, down = mechanism.steps(found.noise / mechanism.unit())
+    measured = found.skewness * np.sqrt(cells.n * found.noise)
+    return Steps(np.maximum(up, measured), np.maximum(down, measured))
 
 
 def _decoded(mechanism: CohortMechanism, summary: Summary, cells: CohortCells, method: str) -> Decoded:

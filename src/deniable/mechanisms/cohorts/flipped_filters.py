@@ -163,6 +163,11 @@ class FlippedFilters(CohortMechanism):
         # flips are equally noisy for all users; the extra that cohorts add for own users depends on the design
         return 0 * others
 
+    def steps(self, squares: Any) -> tuple[Any, Any]:
+        # the value's bit, (bit - q)/(1 - 2q): up by 1 - q if it is flipped, and down as far for users with the value
+        step = np.sqrt(squares) * float((1 - self.flip) / (1 - 2 * self.flip))
+        return step, step
+
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report of cohort c adds sum_b weight [c, b] ((bit b - q)/(p - q) - centre), and a constant:
         # bits vary by q (1 - q)/(p - q)^2 about 1 in the value's filter and 0 elsewhere

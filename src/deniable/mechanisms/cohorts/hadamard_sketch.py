@@ -154,6 +154,11 @@ class HadamardSketch(CohortMechanism):
         # every report has the same square, and the mean is 1 for a user who has the value, else 0
         return 0 * others - 1
 
+    def steps(self, squares: Any) -> tuple[Any, Any]:
+        # every report adds about as much, up or down
+        step = np.sqrt(squares * self.unit())
+        return step, 1 + step
+
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report adds +-G[c, l], G = (m - 1)/(m gain) sum_b weight [c, b] H[l, b], and a constant k: the mean
         # square over c and l is G^2 + 2 k (mean of +-G) + k^2, where sum_l G^2 needs no transform (Parseval)

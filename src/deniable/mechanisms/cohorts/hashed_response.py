@@ -5,7 +5,7 @@ Reference: Kairouz, Bonawitz, Ramage 2016, sections 5.1 and 5.4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -130,13 +130,24 @@ class HashedResponse(CohortMechanism):
         return float(1 / (self.buckets * self.gain**2))
 
     def cell_variances(self, summary: Summary) -> CellVariances:
+        return self._variances(summary.counts.reshape(self.cohorts, self.buckets) / summary.n)
+
+    def fitted_variances(self, shares: Floats) -> CellVariances:
+        users = replace(self.whole_design, centre=0.0).scatter(shares)
+        return self._variances((self._other + float(self.gain) * users) / self.cohorts)
+
+    def _variances(self, cells: Floats) -> CellVariances:
         # weights that add up to 0 in each cohort, on cells of weight 1/(p - q): n Var is a sum of weight^2 Pr/(p - q)^2
         gain, other = float(self.gain), self._other
-        observed = summary.counts.reshape(self.cohorts, self.buckets) / (summary.n * gain**2)
-        return CellVariances(observed, 1 / (self.cohorts * gain), other / (self.cohorts * gain**2))
+        return CellVariances(cells / gain**2, 1 / (self.cohorts * gain), other / (self.cohorts * gain**2))
 
     def own_noise(self, others: Any) -> Any:
         return _own_noise(float(self.gain), others)
+
+    def steps(self, squares: Any) -> tuple[Any, Any]:
+        # a report in the value's bucket adds about sqrt(squares)/(p - q), and others nearly nothing
+        step = np.sqrt(squares) / float(self.gain)
+        return step, 1 + step * self._other
 
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report (c, y) adds (weight [c, y] - q sum_j weight [c, j])/(p - q) - (sum_j weight [c, j])/k, and a constant

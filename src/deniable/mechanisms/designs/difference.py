@@ -22,8 +22,15 @@ from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise, PureChannel, for_target
 from deniable.estimation.evidence import Evidence
 from deniable.estimation.methods.simplex import nearest_distribution
-from deniable.estimation.operators.designs import ShiftFamily, average_over_pairs, average_over_users, kernel_moment
+from deniable.estimation.operators.designs import (
+    ShiftFamily,
+    average_over_pairs,
+    average_over_users,
+    kernel_moment,
+    kernels,
+)
 from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
+from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
@@ -166,8 +173,7 @@ class DifferenceMechanism(Mechanism):
             return super().unbiased(summary)
         # f^(m) = (c/n) sum_j conj(D_j^(m)) H_j^(m) / ((high - low) S_m), f^(0) = 1
         rows = summary.counts.reshape(self.cohorts, self.sets.modulus) / summary.n
-        gain = float(self.two_level.high - self.two_level.low)
-        return self.family.invert(rows)[: self.k] / gain + 1 / self.sets.modulus
+        return self.family.invert(rows)[: self.k] / self._gain + 1 / self.sets.modulus
 
     def noise(self, target: str) -> tuple[float, float, float]:
         if self.channel is not None:
@@ -180,6 +186,22 @@ class DifferenceMechanism(Mechanism):
             return super().noise_of(evidence, target)
         others = average_over_users(self._moment, nearest_distribution(evidence.unbiased))
         return for_target(others, float(self._moment[0]) - 1 - others, target)
+
+    def steps_of(self, evidence: Evidence, target: str) -> Steps:
+        del evidence
+        least, most = self._adds
+        own, others = float(self._moment[0]) - 1, float(self._moment[1:].min())
+        return Steps(most, 1 - least, for_target(others, own - others, target))
+
+    @cached_property
+    def _adds(self) -> tuple[float, float]:
+        """The least and the most that a report adds to an estimate."""
+        ends = [(float(one.min()), float(one.max())) for one in kernels(self.family, self._gain)]
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
+    @property
+    def _gain(self) -> float:
+        return float(self.two_level.high - self.two_level.low)
 
     @cached_property
     def _moment(self) -> Floats:

@@ -25,10 +25,10 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise, for_target
 from deniable.estimation.evidence import Evidence
-from deniable.estimation.methods.simplex import nearest_distribution
-from deniable.estimation.operators.block_noise import noise_by_blocks, same_block_share
+from deniable.estimation.operators.block_noise import BlockNoise, same_block_share
 from deniable.estimation.operators.design_blocks import ShiftBlocks
 from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
+from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.base.mechanism import Mechanism
@@ -195,8 +195,23 @@ class HybridProjectiveGeometryResponse(Mechanism):
 
     def noise_of(self, evidence: Evidence, target: str) -> Noise:
         """Coefficients by the estimated share of users in a value's block, who add more variance than others do."""
+        # a report lies in its sender's block more often than in another by w (high - low)
+        far, more = (
+            float(self.block_size * self.two_level.low),
+            float(self.set_size * (self.two_level.high - self.two_level.low)),
+        )
+        shares = (self.shifts.neighbours(evidence.counts) / evidence.n - far) / more
+        return self._block_noise.given(shares, target)
+
+    def steps_of(self, evidence: Evidence, target: str) -> Steps:
+        del evidence
+        return self._block_noise.steps(target)
+
+    @cached_property
+    def _block_noise(self) -> BlockNoise:
         own, near, far = map(float, self.user_variances)
-        return noise_by_blocks((own, near, far), nearest_distribution(evidence.unbiased), self.h, target)
+        alpha, beta, gamma = map(float, self._weights)
+        return BlockNoise((own, near, far), (alpha + beta + gamma, beta + gamma, gamma))
 
     @cached_property
     def _noise(self) -> tuple[float, float]:

@@ -19,8 +19,8 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise, PureChannel, for_target
 from deniable.estimation.evidence import Evidence
-from deniable.estimation.methods.simplex import nearest_distribution
-from deniable.estimation.operators.block_noise import noise_by_blocks, same_block_share
+from deniable.estimation.operators.block_noise import BlockNoise, same_block_share
+from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
 from deniable.randomness.keystream import MODULUS
@@ -130,6 +130,16 @@ class HadamardMechanism(Mechanism):
         """Coefficients by the estimated share of users in a value's block, who add more variance than others do."""
         if self.channel is not None:
             return super().noise_of(evidence, target)
+        near, far = float(sum(self.agreement.near)), float(sum(self.agreement.far))
+        shares = (self.block_counts(evidence.summary) / evidence.n - far) / (near - far)
+        return self._block_noise.given(shares, target)
+
+    def steps_of(self, evidence: Evidence, target: str) -> Steps:
+        del evidence
+        return self._block_noise.steps(target)
+
+    @cached_property
+    def _block_noise(self) -> BlockNoise:
         own, near, far = map(float, self.agreement.variances)
-        shares = nearest_distribution(evidence.unbiased)
-        return noise_by_blocks((own, near, far), shares, self.agreement.blocks, target)
+        alpha, beta, gamma = map(float, self.agreement.weights)
+        return BlockNoise((own, near, far), (alpha + beta + gamma, beta + gamma - alpha, gamma))

@@ -21,10 +21,12 @@ from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
-from deniable.estimation.channel import PureChannel, for_target
+from deniable.estimation.channel import Noise, PureChannel, for_target
+from deniable.estimation.evidence import Evidence
 from deniable.estimation.operators.marks import ResidueMarkOperator
 from deniable.estimation.operators.residue_noise import ResidueNoise, SubsetChannel
 from deniable.estimation.operators.residues import ResidueSystem
+from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, checked_epsilon
 from deniable.mechanisms.base.mechanism import Mechanism
@@ -214,9 +216,13 @@ class ModularSubsetSelection(Mechanism):
         own, others = self._noise.average
         return for_target(others, own - others, target)
 
-    @property
-    def noise_is_average(self) -> bool:
-        return True
+    def noise_of(self, evidence: Evidence, target: str) -> Noise:
+        """Coefficients by the estimated shares of the residues: users who share many with a value add to its error."""
+        return self._noise.given(self.residue_frequencies(evidence.summary), target)
+
+    def steps_of(self, evidence: Evidence, target: str) -> Steps:
+        del evidence
+        return self._noise.steps(target)
 
     @cached_property
     def _noise(self) -> ResidueNoise:

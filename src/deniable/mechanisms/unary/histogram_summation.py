@@ -25,7 +25,9 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.channel import for_target
+from deniable.estimation.evidence import Evidence
 from deniable.estimation.operators.marks import LevelOperator
+from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.definition import CHOSEN
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.layouts.layout import Payload
@@ -206,6 +208,15 @@ class SummationHistogramEncoding(Mechanism):
     def noise(self, target: str) -> tuple[float, float, float]:
         """n Var = level_variance / gain^2 for these users, whatever f; f(1-f) more for the population."""
         return for_target(float(self.level_variance / self.gain**2), 0.0, target)
+
+    def steps_of(self, evidence: Evidence, target: str) -> Steps:
+        # steps of many sizes: the size whose fourth moment, at the same variance, is that of the steps upwards, of
+        # users without the value; those downwards of users with it are the same, by reversal
+        del evidence, target
+        chances = np.array([float(Fraction(weight, MODULUS)) for weight in self.weights])
+        up = np.maximum(np.arange(self.levels) - float(self.mean), 0.0) / float(self.gain)
+        step = float(np.sqrt((chances @ up**4) / (chances @ up**2)))
+        return Steps(step, step)
 
     def reports_operator(self, data: Payloads) -> LevelOperator:
         return LevelOperator(data, np.array([float(odds) for odds in self._odds]))
