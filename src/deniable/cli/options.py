@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.errors import STANDARD, CommandError, about
+from deniable.cli.running import STANDARD, CommandError, about
 
 if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism

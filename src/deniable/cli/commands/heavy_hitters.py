@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from deniable.cli.commands.decode import Rate
-from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.io.hitters import collected, print_findings, protocol_of
 from deniable.cli.options import (
     Collected,
@@ -25,7 +24,7 @@ from deniable.cli.options import (
     mechanism_names,
     settings,
 )
-from deniable.cli.running import new_app
+from deniable.cli.running import STANDARD, CommandError, new_app
 from deniable.core.defaults import LEVEL, RATE
 
 app = new_app(help="Find frequent strings without a list of candidates.")

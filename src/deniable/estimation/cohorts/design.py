@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.core.arrays import Floats, Table
-from deniable.estimation.methods.conjugate_gradients import solve
+from deniable.estimation.methods.systems import solve
 from deniable.randomness.simulated import generator
 
 MOST_LOAD = 0.5  # most unknowns per equation at which least squares is worth its errors

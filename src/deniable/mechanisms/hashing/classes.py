@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from deniable.core.errors import InvalidArgument
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
-from deniable.mechanisms.loss import optimum
-from deniable.mechanisms.numbers import divisors, primes_from
+from deniable.mechanisms.searching import divisors, optimum, primes_from
 
 
 def loss(bound: float, modulus: int, classes: int) -> float:

@@ -33,8 +33,7 @@ from deniable.mechanisms.hashing.classes import loss, search
 from deniable.mechanisms.hashing.public_coins import PublicCoin
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
-from deniable.mechanisms.loss import least_loss
-from deniable.mechanisms.numbers import is_prime, primitive_root
+from deniable.mechanisms.searching import is_prime, least_loss, primitive_root
 from deniable.randomness.bounds import exponential_below
 
 MAX_COST = 0.40  # excess error beyond which the constructor refuses: another mechanism serves better
