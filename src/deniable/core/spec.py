@@ -19,14 +19,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from deniable.core.domain import Domain
 from deniable.core.errors import SpecError, UnsupportedVersion, shown
-from deniable.core.frozen import Frozen
 
 FORMAT = 1
 _MEMBERS = {"deniable", "domain", "mechanism", "parameters", "thresholds", "version"}
+
+
+class Frozen(dict[str, Any]):
+    """The parameters of a spec or mechanism: reads like a dictionary, refuses every change."""
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("this mapping is frozen; make a new mechanism instead")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = setdefault = pop = popitem = clear = _refuse
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Frozen, (dict(self),)
 
 
 class Document(ABC):

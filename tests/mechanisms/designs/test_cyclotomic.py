@@ -255,7 +255,7 @@ def test_good_sets_from_a_spec_are_taken() -> None:
 
 @pytest.mark.parametrize("loss", [1.5, 0.0, "1", float("nan")])
 def test_a_loss_that_does_not_follow_from_the_sets_is_refused(loss: object) -> None:
-    with pytest.raises(dn.InvalidArgument, match="loss must be 1.*Leave it out"):
+    with pytest.raises(dn.InvalidArgument, match=r"loss must be 1.*Leave it out"):
         dn.mechanism("csr", k=25, epsilon=1.0, sets=PART, loss=loss)
 
 

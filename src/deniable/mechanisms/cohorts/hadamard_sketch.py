@@ -22,9 +22,8 @@ import numpy as np
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Operator, TwoLevel, choice_threshold
-from deniable.estimation.cohorts.channel import WithUnlisted
+from deniable.estimation.cohorts.channel import CohortSigns, WithUnlisted, to_buckets, to_coordinates
 from deniable.estimation.cohorts.design import CohortDesign
-from deniable.estimation.cohorts.sketch import CohortSigns, to_buckets, to_coordinates
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.cohorts.base import CohortMechanism

@@ -16,8 +16,7 @@ from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Operator, TwoLevel, replacement_threshold
 from deniable.estimation.cohorts.channel import CohortBuckets, WithUnlisted
-from deniable.estimation.cohorts.design import CohortDesign
-from deniable.estimation.cohorts.variances import CellVariances
+from deniable.estimation.cohorts.design import CellVariances, CohortDesign
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.cohorts.base import CohortMechanism

@@ -26,8 +26,7 @@ from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise, TwoLevel, choice_threshold, for_target
 from deniable.estimation.evidence import Evidence
 from deniable.estimation.methods.simplex import nearest_distribution
-from deniable.estimation.operators.block_noise import noise_by_blocks, same_block_share
-from deniable.estimation.operators.design_blocks import ShiftBlocks
+from deniable.estimation.operators.blocks import ShiftBlocks, noise_by_blocks, same_block_share
 from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, float_bound

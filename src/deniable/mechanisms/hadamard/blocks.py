@@ -20,7 +20,7 @@ from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise, PureChannel, for_target
 from deniable.estimation.evidence import Evidence
 from deniable.estimation.methods.simplex import nearest_distribution
-from deniable.estimation.operators.block_noise import noise_by_blocks, same_block_share
+from deniable.estimation.operators.blocks import noise_by_blocks, same_block_share
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
 from deniable.randomness.keystream import MODULUS

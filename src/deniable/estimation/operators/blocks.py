@@ -1,18 +1,20 @@
 """Channels made of equal blocks, each the shifts of one set in the integers modulo b: one batch of short FFTs.
 
 Value x is number x div h of block x mod h. A report (B, y), the cell B b + y, supports value v of block B when
-y - v lies in D, and no value of another block.
+y - v lies in D, and no value of another block. Users add more error to the values of their own block than to others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask, Numbers
+from deniable.estimation.channel import Noise, for_target
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
@@ -92,3 +94,23 @@ class ShiftBlocks:
         members = np.zeros(self.modulus, np.bool_)
         members[self.base] = True
         return np.asarray((own == blocks) & members[(shifted - numbers) % self.modulus])
+
+
+def same_block_share(values: int, blocks: int) -> Fraction:
+    """The share of pairs of different values in one block, when value x is dealt to block x mod `blocks`."""
+    fewest, longer = divmod(values, blocks)
+    pairs = longer * (fewest + 1) * fewest + (blocks - longer) * fewest * (fewest - 1)
+    return Fraction(pairs, values * (values - 1))
+
+
+def noise_by_blocks(variances: tuple[float, float, float], shares: Floats, blocks: int, target: str) -> Noise:
+    """Coefficients of n Var per value (channel.py), for these shares of users.
+
+    `variances` are what a user adds to the estimates of their own value, of others in its block, and of all others.
+    """
+    own, near, far = variances
+    block = np.arange(len(shares)) % blocks
+    beside = np.bincount(block, shares, blocks)[block] - shares  # users of the same block with another value
+    elsewhere = np.maximum(1 - shares - beside, 0.0)
+    others = (beside * near + elsewhere * far) / np.maximum(beside + elsewhere, 1e-12)
+    return for_target(others, own - others, target)
