@@ -59,6 +59,10 @@ Settings = Annotated[
         help="A parameter of the mechanism, such as w=5; may be given more than once. By default the best choice.",
     ),
 ]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, help="Make reports that can be repeated. For simulation only: a seed protects nobody."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 

@@ -15,6 +15,7 @@ from deniable.cli.options import (
     Json,
     Level,
     PictureFile,
+    Seed,
     Settings,
     SpecFile,
     TableFile,
@@ -126,10 +127,7 @@ def privatize(
     column: Annotated[
         str | None, typer.Option(metavar="NAME", help="The column of strings, if there are several columns.")
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Make reports that can be repeated. For simulation only: a seed protects nobody."),
-    ] = None,
+    seed: Seed = None,
 ) -> None:
     """Turn strings into reports, one per person.
 
@@ -142,15 +140,12 @@ def privatize(
     from deniable.cli.io.files import reading, writing
     from deniable.cli.io.keystreams import keystreams
     from deniable.cli.io.values import converted_batches
-    from deniable.cli.terminal import note
     from deniable.core.domain import Domain
 
     if str(output) != STANDARD and output.suffix.lower() != ".parquet":
         raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
     protocol = protocol_of(spec)
     following = keystreams(seed)
-    if seed is not None:
-        note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
 
     def layout(values: Any) -> Any:
         return protocol.reports_of(values, following(len(values))).to_arrow()
