@@ -28,8 +28,8 @@ def keystreams(seed: int | None) -> Callable[[int], Keystream]:
     """
     if seed is None:
         return lambda _: Keystream.fresh()
-    note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
     seeded = Keystream.seeded(seed)
+    note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
     main = seeded.stream(0)
     made = 0
 
