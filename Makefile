@@ -14,7 +14,7 @@ help:  ## Show this list
 demo: $(VENV)/.demo  ## Run the story: a million simulated users, tables and pictures in demo/
 	$(BIN)/deniable demo --out demo
 
-test: $(VENV)/.dev  ## Run the whole test suite, a process a core
+test: $(VENV)/.dev  ## Run the whole test suite, one process per core
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --durations 20
 
 check: $(VENV)/.dev  ## Lint, formatting, strict types, layers
@@ -30,11 +30,11 @@ docs: $(VENV)/.dev  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-papers: $(VENV)/.demo  ## Redraw published figures on a grid of minutes, with verdicts, into build/papers/report/
+papers: $(VENV)/.demo  ## Redraw published figures on small grids, with verdicts, into build/papers/report/ (minutes)
 	$(BIN)/python -m papers run
 	$(BIN)/python -m papers report
 
-papers-full: $(VENV)/.demo  ## The same on the whole grids, for a night; goes on where it was stopped
+papers-full: $(VENV)/.demo  ## Redraw them on the full grids (a night); resumes where it was interrupted
 	$(BIN)/python -m papers run --full
 	$(BIN)/python -m papers report --full -o build/papers/report-full
 

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.errors import CommandError
-from deniable.cli.running import new_app, run_program
+from deniable.cli.running import CommandError, new_app, run_program
 
 app = new_app(help="Redraw published figures and tables, with a verdict on each claim.")
 

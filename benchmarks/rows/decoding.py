@@ -15,7 +15,6 @@ from benchmarks.registry import Bench, Row
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.methods.iterative import iterate
 from deniable.estimation.methods.likelihood import most_likely
-from deniable.estimation.methods.linear import unbiased
 from deniable.estimation.methods.simplex import projected
 from deniable.estimation.operators.two_level import Identity, two_level_operator
 
@@ -69,7 +68,7 @@ def real_likelihood(bench: Bench, name: str, k: int) -> Measured:
 def projection(bench: Bench, k: int, n: int) -> Measured:
     """The Euclidean projection, beside a peer's on the same unbiased estimate."""
     counts, channel = observed(zipf_counts(k, n), epsilon=5.0)
-    theirs = bench.peers.run("simplex projection", {"vector": unbiased(counts, n, channel)})
+    theirs = bench.peers.run("simplex projection", {"vector": channel.unbiased(counts, n)})
     measured = timed(medians({OURS: lambda: projected(counts, n, channel)})) | theirs.measured
     if PROJECTION_PEER in theirs.answers:
         apart = np.abs(projected(counts, n, channel) - theirs.answers[PROJECTION_PEER]).sum()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deniable.estimation.methods.likelihood import most_likely
-from deniable.estimation.methods.linear import normalized, unbiased
+from deniable.estimation.methods.linear import rescaled
 from deniable.estimation.methods.simplex import projected
 from deniable.mechanisms.registry import mechanism
 from deniable.randomness.simulated import generator
@@ -35,8 +35,8 @@ def seconds(seed: int, k: int, epsilon: float, n: int, repeats: int) -> list[dic
     summary = simulate(server, source.multinomial(n, zipf(k, 1.3)), seed=int(source.integers(2**62)))
     counts, shares, start = summary.counts, summary.counts / n, np.full(k, 1 / k)
     methods: dict[str, Callable[[], Any]] = {
-        "Inv": lambda: unbiased(counts, n, channel),
-        "InvN": lambda: normalized(counts, n, channel),
+        "Inv": lambda: channel.unbiased(counts, n),
+        "InvN": lambda: rescaled(channel.excess(counts, n)),
         "InvP": lambda: projected(counts, n, channel),
         MLE: lambda: most_likely(counts, channel),
         ITERATED: lambda: updated(start, shares, operator, _TIMED_ITERATIONS),

@@ -49,7 +49,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "ValueOutsideDomain": "core.errors",
     "combine": "counts.combination",
     "compare": "planning.comparison",
-    "compare_extensions": "counts.operator.extensions",
+    "compare_extensions": "counts.operator.debias",
     "debias": "counts.operator.debias",
     "debias_continuous": "counts.continuous.debias",
     "debias_multivariate": "counts.operator.multivariate",

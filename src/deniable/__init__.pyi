@@ -30,8 +30,8 @@ from deniable.counts.continuous.conversions import to_laplace as to_laplace
 from deniable.counts.continuous.conversions import to_staircase as to_staircase
 from deniable.counts.continuous.debias import debias_continuous as debias_continuous
 from deniable.counts.noise import DiscreteLaplace as DiscreteLaplace
+from deniable.counts.operator.debias import compare_extensions as compare_extensions
 from deniable.counts.operator.debias import debias as debias
-from deniable.counts.operator.extensions import compare_extensions as compare_extensions
 from deniable.counts.operator.multivariate import debias_multivariate as debias_multivariate
 from deniable.counts.release import Release as Release
 from deniable.heavy_hitters.collected import HitterReports as HitterReports

@@ -16,7 +16,6 @@ import pytest
 
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.evidence import Solution
-from deniable.estimation.methods.linear import unbiased
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 
@@ -229,7 +228,7 @@ def ideal_estimator(sound: type[Any], ideal: Callable[[Any], PureChannel], name:
     def methods(self: Any) -> Any:
         return {
             **sound._methods(self),
-            "unbiased": lambda e: Solution(unbiased(self.support_counts(e.summary), e.n, ideal(self))),
+            "unbiased": lambda e: Solution(ideal(self).unbiased(self.support_counts(e.summary), e.n)),
         }
 
     return type(name, (sound,), {"_methods": methods})

@@ -9,11 +9,10 @@ import pytest
 
 import deniable as dn
 from deniable.estimation.channel import PureChannel
-from deniable.estimation.methods.conjugate_gradients import solve
 from deniable.estimation.methods.iterative import iterate
 from deniable.estimation.methods.least_squares import weighted
-from deniable.estimation.methods.linear import unbiased
 from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.methods.systems import solve
 from deniable.estimation.operators.dense import MatrixOperator
 from tests.naive import response as naive
 
@@ -82,7 +81,7 @@ def test_on_skewed_data_it_is_nearly_as_good_as_the_likelihood_for_far_less_work
     for _ in range(runs):
         true = zipf(k, n, rng)
         counts = sum(rng.multinomial(count, row) for count, row in zip(true, matrix, strict=True))
-        plain = unbiased((supports @ counts).astype(np.int64), n, channel)
+        plain = channel.unbiased((supports @ counts).astype(np.int64), n)
         gls = weighted(counts, operator, plain)
         assert gls.steps <= 20
         found = {

@@ -12,13 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
+from deniable.core.arrays import Counts, Floats
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.methods.likelihood import log_likelihood, most_likely
-from deniable.estimation.methods.linear import normalized, unbiased
+from deniable.estimation.methods.linear import rescaled
 from deniable.estimation.methods.simplex import projected
 from deniable.estimation.operators.dense import MatrixOperator
 from deniable.estimation.operators.two_level import Identity, two_level_operator
 from tests.naive import response as naive
+
+
+def normalized(counts: Counts, n: int, channel: PureChannel) -> Floats:
+    return rescaled(channel.excess(counts, n))
 
 
 def channel_for(k: int, epsilon: float) -> PureChannel:
@@ -65,7 +70,7 @@ def test_mle_is_likelier_than_every_other_method(rng: np.random.Generator) -> No
         for method in (projected, normalized):
             other = log_likelihood(method(counts, n, channel), counts, operator)
             assert best >= other - 1e-12 * abs(other)
-        inverse = unbiased(counts, n, channel)
+        inverse = channel.unbiased(counts, n)
         if inverse.min() >= 0:  # then it is a distribution, and must be the maximum itself
             assert best >= log_likelihood(inverse, counts, operator) * (1 + 1e-12)
 
@@ -87,7 +92,7 @@ def test_unbiased_and_normalized_follow_their_formulas(counts: list[int], epsilo
     channel = channel_for(len(counts), epsilon)
     n = sum(counts)
     inverse = [(Fraction(count, n) - channel.q) / channel.gain for count in counts]
-    found = unbiased(np.array(counts), n, channel)
+    found = channel.unbiased(np.array(counts), n)
     np.testing.assert_allclose(found, np.array(inverse, float), rtol=1e-12, atol=1e-12)
     positive = [max(f, Fraction(0)) for f in inverse]
     np.testing.assert_allclose(

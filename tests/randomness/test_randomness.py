@@ -16,7 +16,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import deniable as dn
 from deniable.randomness import bounds
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 from tests import ROOT
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.errors import STANDARD, CommandError, about
+from deniable.cli.running import STANDARD, CommandError, about
 
 if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism
@@ -58,6 +58,10 @@ Settings = Annotated[
         metavar="NAME=VALUE",
         help="A parameter of the mechanism, such as w=5; may be given more than once. By default the best choice.",
     ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, help="Make reports that can be repeated. For simulation only: a seed protects nobody."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deniable.cli.errors import CommandError, about
+from deniable.cli.running import CommandError, about
 from deniable.counts.catalogue import NOISE, QUESTIONS, Parameter
 
 _TYPES: dict[str, Any] = {"whole": int, "number": float, "flag": bool}  # the other kinds are text

@@ -1,7 +1,7 @@
 """The document that client and server share: domain, mechanism, parameters, integer thresholds, version.
 
 Written as canonical JSON (RFC 8785); its SHA-256 is the fingerprint that ties reports and summaries
-to it (envelope.py). Rules of evolution:
+to it. Rules of evolution:
 
 - A mechanism's name and version never change meaning. A new rule for thresholds or for the use of
   random words is a new version of that mechanism; old versions stay in the registry and remain readable.
@@ -12,18 +12,61 @@ to it (envelope.py). Rules of evolution:
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NoReturn
 
 from deniable.core.domain import Domain
-from deniable.core.envelope import Document, read_json
 from deniable.core.errors import SpecError, UnsupportedVersion, shown
-from deniable.core.frozen import Frozen
 
 FORMAT = 1
 _MEMBERS = {"deniable", "domain", "mechanism", "parameters", "thresholds", "version"}
+
+
+class Frozen(dict[str, Any]):
+    """The parameters of a spec or mechanism: reads like a dictionary, refuses every change."""
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("this mapping is frozen; make a new mechanism instead")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = setdefault = pop = popitem = clear = _refuse
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Frozen, (dict(self),)
+
+
+class Document(ABC):
+    """A document that client and server share. Two are equal when their fingerprints are."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """The document as plain data."""
+
+    def to_json(self) -> str:
+        """Canonical JSON: the same bytes in every language."""
+        import rfc8785
+
+        try:
+            return rfc8785.dumps(self.to_dict()).decode()
+        except rfc8785.CanonicalizationError as error:
+            raise SpecError(f"spec holds a value that canonical JSON cannot write: {error}") from None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,3 +143,25 @@ def _threshold(name: str, text: object) -> int:
     if not isinstance(text, str) or not re.fullmatch("0|[1-9][0-9]{0,99}", text):
         raise SpecError(f"threshold {name} must be a decimal string, got {shown(text)}")
     return int(text)
+
+
+def read_json(text: object, what: str = "spec") -> Any:
+    """Read a document's JSON; spacing and order are free, repeated members and NaN are refused."""
+    if not isinstance(text, (str, bytes, bytearray)):
+        raise SpecError(f"{what} must be JSON text, got {shown(text)}")
+
+    def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        document = dict(pairs)
+        if len(document) < len(pairs):
+            raise SpecError(f"{what} has the same member twice")
+        return document
+
+    def no_constants(name: str) -> None:
+        raise SpecError(f"{what} holds {name}, which JSON does not have")
+
+    try:
+        return json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constants)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, SpecError):
+            raise
+        raise SpecError(f"{what} is not JSON: {error}") from None

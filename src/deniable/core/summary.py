@@ -1,25 +1,79 @@
 """What a server keeps instead of reports: an integer array and n, mergeable by addition.
 
-Bytes, version 1 (little-endian, in the envelope of envelope.py): magic `DNBLS`, version; the header is flags (bit 0:
-simulated), one zero byte, the 32 bytes of the fingerprint, n and the number of cells (8 bytes each); the contents are
-the counts (8 bytes each); the SHA-256 of everything before ends it. Every version ever written stays readable.
+Summaries are stored in an envelope: little-endian, a magic number that names the kind, the version (1 byte), a header,
+the contents, then the SHA-256 of everything before it.
+
+Bytes of a `Summary`, version 1: magic `DNBLS`, version; the header is flags (bit 0: simulated), one zero byte, the 32
+bytes of the fingerprint, n and the number of cells (8 bytes each); the contents are the counts (8 bytes each). Every
+version ever written stays readable.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deniable.core.arrays import Counts
-from deniable.core.envelope import Envelope
-from deniable.core.errors import CountOverflow, FingerprintMismatch, InvalidArgument, MalformedSummary
+from deniable.core.errors import (
+    CountOverflow,
+    FingerprintMismatch,
+    InvalidArgument,
+    MalformedSummary,
+    UnsupportedVersion,
+)
 from deniable.core.validate import whole
 
 MAX_COUNT = 2**62  # the sum of two always fits in 64 bits, so overflow can be tested
+_CHECKSUM = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """The frame of one kind of summary; `what` names the kind in errors. Versions up to `version` are read."""
+
+    magic: bytes
+    version: int
+    header: struct.Struct  # what follows the magic number and the version
+    what: str
+
+    def seal(self, fields: tuple[Any, ...], contents: bytes) -> bytes:
+        """Return magic number, version, header and contents, followed by their checksum."""
+        body = self.magic + bytes([self.version]) + self.header.pack(*fields) + contents
+        return body + hashlib.sha256(body).digest()
+
+    def unseal(self, data: Any, promised: Callable[..., int] | None = None) -> tuple[tuple[Any, ...], memoryview]:
+        """Return header fields and contents; refuse foreign, truncated, damaged or newer bytes.
+
+        `promised(*fields)` is the length of the contents by the header, where the header tells it.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise MalformedSummary(f"a summary must be bytes, got {type(data).__name__}")
+        data = memoryview(data).cast("B")
+        if bytes(data[: len(self.magic)]) != self.magic:
+            raise MalformedSummary(f"these bytes are not {self.what}: the magic number is missing")
+        start = len(self.magic) + 1 + self.header.size
+        if len(data) < start + _CHECKSUM:
+            raise MalformedSummary(f"summary is truncated: {len(data)} bytes")
+        version = data[len(self.magic)]
+        if version > self.version:
+            raise UnsupportedVersion("summary", version, self.version)
+        fields = self.header.unpack_from(data, len(self.magic) + 1)
+        if promised is not None and len(data) != (expected := start + promised(*fields) + _CHECKSUM):
+            raise MalformedSummary(f"summary has {len(data)} bytes, its header promises {expected}")
+        if hashlib.sha256(data[:-_CHECKSUM]).digest() != data[-_CHECKSUM:]:
+            fault = "truncated or damaged" if promised is None else "damaged"
+            raise MalformedSummary(f"summary is {fault}: its checksum does not match")
+        if version < 1:
+            raise MalformedSummary(f"summary has unknown version {version}")
+        return fields, data[start:-_CHECKSUM]
+
+
 MAGIC = b"DNBLS"
 ENVELOPE = Envelope(MAGIC, 1, struct.Struct("<Bx32sQQ"), "a summary")
 _SIMULATED = 1

@@ -1,4 +1,17 @@
-"""What an estimator may know of a mechanism: two probabilities, or the channel as a linear operator."""
+"""What an estimator may know of a mechanism: two probabilities, or the channel as a linear operator.
+
+A channel has two levels if a report is E times likelier under the values it supports than under the others:
+Pr[y | x] is `high` if y supports x and `low` otherwise. All such channels have the guarantee high/low. Reports are
+drawn by a coin, in one of two ways:
+
+    choice        with probability T/M uniform among the r reports that support x, else among the b - r others
+    replacement   with probability T/M the symbol of x, else a uniform one of N symbols
+
+Channels in which each pair of values is supported by the same number lambda of reports, the (r, lambda)-designs,
+also share one estimator and one variance.
+
+Reference: Ye and Barg 2018; Park, Nam, Lee 2023 (block designs).
+"""
 
 from __future__ import annotations
 
@@ -8,8 +21,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Indices
+from deniable.core.arrays import Counts, Floats, Indices
 from deniable.core.validate import choice
+from deniable.randomness.keystream import MODULUS
 
 TARGETS = ("users", "population")
 
@@ -29,6 +43,20 @@ class PureChannel:
         """p - q: the information in a report."""
         return self.p - self.q
 
+    def unbiased(self, counts: Counts, n: int) -> Floats:
+        """f = (count/n - q) / (p - q). Unbiased; sums to 1 for randomised response; may be negative.
+
+        Reference: Kairouz, Bonawitz, Ramage 2016, section 4.1 (Inv in Pinzon et al. 2026, eq. 2).
+        """
+        frequencies: Floats = self.excess(counts, n) / float(n * self.gain)
+        return frequencies
+
+    def excess(self, counts: Counts, n: int) -> Floats:
+        """count - n q: the integer part of n q is subtracted exactly, so large counts do not cancel."""
+        expected = n * self.q
+        whole = expected.numerator // expected.denominator
+        return (counts - whole).astype(np.float64) - float(expected - whole)
+
     def noise(self, target: str) -> tuple[float, float, float]:
         """Coefficients of n Var[unbiased estimate of f] as a polynomial in f: v0 + v1 f + v2 f^2.
 
@@ -41,6 +69,54 @@ class PureChannel:
         p, q, gain = self.p, self.q, self.gain
         v0, v1, v2 = for_target(q * (1 - q) / gain**2, (1 - p - q) / gain, target)
         return float(v0), float(v1), v2
+
+
+def choice_threshold(bound: Fraction, modulus: int, inside: int, reports: int) -> int:
+    """T = floor(M r E / (r E + b - r)), the largest for which high/low = T (b - r) / ((M - T) r) <= E."""
+    return int(modulus * inside * bound / (inside * bound + reports - inside))
+
+
+def replacement_threshold(bound: Fraction, modulus: int, symbols: int) -> int:
+    """T = floor(M (E - 1) / (E - 1 + N)), the largest for which high/low = 1 + N T / (M - T) <= E."""
+    return int(modulus * (bound - 1) / (bound - 1 + symbols))
+
+
+@dataclass(frozen=True)
+class TwoLevel:
+    """The two probabilities of a report: under a value that it supports, and under any other."""
+
+    high: Fraction
+    low: Fraction
+
+    @staticmethod
+    def by_choice(truth: int, inside: int, outside: int, *, repeats: int = 1) -> TwoLevel:
+        """The levels of a choice among `inside` supporting reports or `outside` others, in `repeats` cohorts."""
+        shares = Fraction(truth, MODULUS * inside), Fraction(MODULUS - truth, MODULUS * outside)
+        return TwoLevel(*(share / repeats for share in shares))
+
+    @staticmethod
+    def by_replacement(truth: int, symbols: int, *, repeats: int = 1) -> TwoLevel:
+        """The levels of a replacement by one of `symbols`, in each of `repeats` cohorts or under each public number."""
+        low = Fraction(MODULUS - truth, MODULUS * symbols)
+        return TwoLevel((low + Fraction(truth, MODULUS)) / repeats, low / repeats)
+
+    @property
+    def ratio(self) -> Fraction:
+        """high/low: the largest ratio of the channel."""
+        return self.high / self.low
+
+    def given(self, supported: bool) -> Fraction:
+        """Pr[report | value], by whether the report supports the value."""
+        return self.high if supported else self.low
+
+    def pure(self, inside: int, overlap: Fraction | int) -> PureChannel:
+        """The pure channel of a design: r reports support a value, lambda any two."""
+        # p = r high,  q = lambda high + (r - lambda) low
+        return PureChannel(inside * self.high, overlap * self.high + (inside - overlap) * self.low)
+
+    def best_guesses(self, reports: int, bare: int = 0) -> Fraction:
+        """The sum over all reports of the largest Pr[report | value], if `bare` reports support no value."""
+        return (reports - bare) * self.high + bare * self.low
 
 
 Noise = tuple[Any, Any, float]  # v0, v1, v2: numbers, or v0 and v1 arrays with one entry per value

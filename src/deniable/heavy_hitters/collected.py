@@ -1,9 +1,9 @@
 """Heavy-hitter reports and summaries: reports with their levels, and one summary per level.
 
 Arrow layout of reports: the columns `level` and `report`, the latter as in reports.py, with the same metadata.
-Bytes of summaries, version 1 (little-endian, in the envelope of envelope.py): magic `DNBLH`, version; the header is the
-number of levels (2 bytes) and the 32 bytes of the fingerprint; the contents are, for each level, the length of its
-summary in bytes (8 bytes) and the summary; the SHA-256 of everything before ends it.
+Bytes of summaries, version 1 (in the envelope of core/summary.py): magic `DNBLH`, version; the header is the number of
+levels (2 bytes) and the 32 bytes of the fingerprint; the contents are, for each level, the length of its summary in
+bytes (8 bytes) and the summary.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Levels
-from deniable.core.envelope import Envelope
 from deniable.core.errors import FingerprintMismatch, MalformedReport, MalformedSummary
 from deniable.core.reports import Reports
-from deniable.core.summary import Summary
+from deniable.core.summary import Envelope, Summary
 
 LEVEL_COLUMN = "level"
 MAGIC = b"DNBLH"

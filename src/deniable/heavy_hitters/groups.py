@@ -14,7 +14,8 @@ from deniable.core.validate import choice, whole
 from deniable.heavy_hitters.strings import Alphabet
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.registry import mechanism, open_mechanisms
-from deniable.randomness.choices import rejection_bound, scaled
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import scaled
 from deniable.randomness.keystream import Keystream
 
 MAX_BYTES, MAX_LEVELS = 255, 64

@@ -20,7 +20,6 @@ import numpy as np
 from deniable.core.defaults import RATE
 from deniable.core.domain.columns import entries, read
 from deniable.core.domain.open import Open
-from deniable.core.envelope import Document, read_json
 from deniable.core.errors import (
     FingerprintMismatch,
     InvalidArgument,
@@ -31,7 +30,7 @@ from deniable.core.errors import (
 )
 from deniable.core.guarantee import Guarantee
 from deniable.core.reports import Report, Reports
-from deniable.core.spec import Spec
+from deniable.core.spec import Document, Spec, read_json
 from deniable.core.validate import choice, whole
 from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 from deniable.heavy_hitters.groups import BUDGET, MAX_BYTES, MAX_LEVELS, made_lengths, made_levels, uniform_levels

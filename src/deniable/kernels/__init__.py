@@ -7,9 +7,13 @@ Each kernel has a slow, obvious twin in tests/naive/.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
+import numpy as np
+
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -25,3 +29,12 @@ def compiled(function: Function) -> Function:
         return numba.njit(function, cache=True, **options)  # type: ignore[no-any-return]
     except RuntimeError:  # numba found no place for the cache
         return numba.njit(function, **options)  # type: ignore[no-any-return]
+
+
+@compiled
+def high_half(word: Any, bound: Any) -> Any:
+    """The high half of the 128-bit product word * bound, for a bound below 2^32 (see randomness/choices.py).
+
+    The low half, to be tested for rejection, is the product in 64 bits.
+    """
+    return ((word >> _HALF) * bound + (((word & _LOW) * bound) >> _HALF)) >> _HALF

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.core.arrays import Floats, Indices, Keys, Table, Words
-from deniable.kernels import compiled
-from deniable.kernels.words import high_half
+from deniable.kernels import compiled, high_half
 
 _PRIME = np.uint64(2**61 - 1)
 _BITS = np.uint64(61)

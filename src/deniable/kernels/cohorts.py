@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bitmaps, Counts, Indices, Keys, Mask, Symbols, Words
-from deniable.kernels import compiled
+from deniable.kernels import compiled, high_half
 from deniable.kernels.cohort_hashes import affine_bucket, permuted_index
 from deniable.kernels.hadamard import parity
 from deniable.kernels.unary import count_bits, toss_row
-from deniable.kernels.words import high_half
 
 
 @compiled

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Indices, Mask, Numbers, Symbols, Words
-from deniable.kernels import compiled
-from deniable.kernels.words import high_half
+from deniable.kernels import compiled, high_half
 
 _IN_CACHE = 4096  # size of the pieces that are transformed by themselves before they are combined
 

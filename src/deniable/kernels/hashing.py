@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bytes, Indices, Mask, Symbols, Words
-from deniable.kernels import compiled
-from deniable.kernels.words import high_half
+from deniable.kernels import compiled, high_half
 
 
 @compiled

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bitmaps, Floats, Indices, Mask, Words
-from deniable.kernels import compiled
+from deniable.kernels import compiled, high_half
 from deniable.kernels.subsets import select
-from deniable.kernels.words import high_half
 
 
 @compiled

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bitmaps, Bytes, Indices, Mask, Words
-from deniable.kernels import compiled
-from deniable.kernels.words import high_half
+from deniable.kernels import compiled, high_half
 
 _ONE = np.uint64(1)
 _WORD = np.uint64(6)

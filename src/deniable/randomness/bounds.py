@@ -1,4 +1,4 @@
-"""Rigorous bounds by ball arithmetic: e^epsilon and powers from below, logarithms from above."""
+"""Rigorous bounds: e^epsilon and powers from below and logarithms from above by ball arithmetic, and of rejections."""
 
 from __future__ import annotations
 
@@ -34,6 +34,14 @@ def exponential_below(epsilon: float) -> Fraction:
         if number is not None:  # otherwise the ball straddles an integer: raise the precision
             return Fraction(int(number), MODULUS)
         bits *= 2
+
+
+def rejection_bound(bound: int, modulus: int = MODULUS) -> int:
+    """The bound below which low halves are rejected, so that every integer below `bound` is equally likely.
+
+    Reference: Lemire 2019, "Fast random integer generation in an interval", section 4.
+    """
+    return modulus % bound
 
 
 def negative_exponential_above(epsilon: float, divisor: int) -> Fraction:

@@ -10,15 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from deniable.randomness.bounds import rejection_bound
 from deniable.randomness.keystream import MODULUS
-
-
-def rejection_bound(bound: int, modulus: int = MODULUS) -> int:
-    """The bound below which low halves are rejected, so that every integer below `bound` is equally likely.
-
-    Reference: Lemire 2019, "Fast random integer generation in an interval", section 4.
-    """
-    return modulus % bound
 
 
 def scaled(word: int, bound: int) -> tuple[int, int]:

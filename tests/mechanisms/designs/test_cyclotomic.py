@@ -12,7 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.designs.cyclotomy import Cyclotomy
-from deniable.mechanisms.numbers import is_prime, primitive_root
+from deniable.mechanisms.searching import is_prime, primitive_root
 from tests.contract import checks as contract
 from tests.contract.cases import Case, Refused
 from tests.contract.vectors import Vector, integers, numbered
@@ -251,3 +251,14 @@ def test_sets_that_are_not_what_they_must_be_are_refused(sets: dict[str, Any]) -
 def test_good_sets_from_a_spec_are_taken() -> None:
     m = dn.mechanism("csr", k=25, epsilon=1.0, sets=json.loads(json.dumps(GOOD)))
     assert m == response(25, 1.0, PART)
+
+
+@pytest.mark.parametrize("loss", [1.5, 0.0, "1", float("nan")])
+def test_a_loss_that_does_not_follow_from_the_sets_is_refused(loss: object) -> None:
+    with pytest.raises(dn.InvalidArgument, match=r"loss must be 1.*Leave it out"):
+        dn.mechanism("csr", k=25, epsilon=1.0, sets=PART, loss=loss)
+
+
+def test_the_loss_that_follows_is_taken() -> None:
+    m = response(25, 1.0, PART)
+    assert dn.mechanism("csr", k=25, epsilon=1.0, sets=PART, loss=m.loss) == m

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
-from deniable.estimation.channel import PureChannel
-from deniable.mechanisms.base.two_level import TwoLevel
+from deniable.estimation.channel import PureChannel, TwoLevel
 from deniable.randomness.bounds import exponential_below
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream

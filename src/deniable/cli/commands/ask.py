@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.options import Columns, Json, Level, check_inputs
 from deniable.cli.questions import option_name, read_value, with_options
+from deniable.cli.running import STANDARD, CommandError
 from deniable.core.defaults import LEVEL
 from deniable.counts.catalogue import NOISE, QUESTIONS
 

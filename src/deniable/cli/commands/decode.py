@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.options import (
     Collected,
     FoundSpec,
@@ -21,6 +20,7 @@ from deniable.cli.options import (
     mechanism_of,
     spec_beside,
 )
+from deniable.cli.running import STANDARD, CommandError
 from deniable.core.defaults import LEVEL, RATE, SHOWN
 
 if TYPE_CHECKING:

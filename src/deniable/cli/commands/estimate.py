@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.errors import CommandError
 from deniable.cli.options import (
     Collected,
     FoundSpec,
@@ -22,6 +21,7 @@ from deniable.cli.options import (
     mechanism_of,
     spec_beside,
 )
+from deniable.cli.running import CommandError
 from deniable.core.defaults import LEVEL, SHOWN
 
 if TYPE_CHECKING:

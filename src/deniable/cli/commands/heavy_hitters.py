@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from deniable.cli.commands.decode import Rate
-from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.io.hitters import collected, print_findings, protocol_of
 from deniable.cli.options import (
     Collected,
     Json,
     Level,
     PictureFile,
+    Seed,
     Settings,
     SpecFile,
     TableFile,
@@ -25,7 +25,7 @@ from deniable.cli.options import (
     mechanism_names,
     settings,
 )
-from deniable.cli.running import new_app
+from deniable.cli.running import STANDARD, CommandError, new_app
 from deniable.core.defaults import LEVEL, RATE
 
 app = new_app(help="Find frequent strings without a list of candidates.")
@@ -127,10 +127,7 @@ def privatize(
     column: Annotated[
         str | None, typer.Option(metavar="NAME", help="The column of strings, if there are several columns.")
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Make reports that can be repeated. For simulation only: a seed protects nobody."),
-    ] = None,
+    seed: Seed = None,
 ) -> None:
     """Turn strings into reports, one per person.
 
@@ -143,15 +140,12 @@ def privatize(
     from deniable.cli.io.files import reading, writing
     from deniable.cli.io.keystreams import keystreams
     from deniable.cli.io.values import converted_batches
-    from deniable.cli.terminal import note
     from deniable.core.domain import Domain
 
     if str(output) != STANDARD and output.suffix.lower() != ".parquet":
         raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
     protocol = protocol_of(spec)
     following = keystreams(seed)
-    if seed is not None:
-        note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
 
     def layout(values: Any) -> Any:
         return protocol.reports_of(values, following(len(values))).to_arrow()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import SpecFile, mechanism_of
+from deniable.cli.options import Seed, SpecFile, mechanism_of
 
 
 def privatize(
@@ -22,10 +22,7 @@ def privatize(
     column: Annotated[
         str | None, typer.Option(metavar="NAME", help="The column of values, if there are several columns.")
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Make reports that can be repeated. For simulation only: a seed protects nobody."),
-    ] = None,
+    seed: Seed = None,
 ) -> None:
     """Turn values into reports, one per person.
 
@@ -43,14 +40,11 @@ def privatize(
     from deniable.cli.io.keystreams import keystreams
     from deniable.cli.io.reports import check_format, writing_reports
     from deniable.cli.io.values import index_batches
-    from deniable.cli.terminal import note
     from deniable.core.reports import Reports
 
     check_format(output)
     mechanism = mechanism_of(spec)
     next_keystream = keystreams(seed)
-    if seed is not None:
-        note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
     example = Reports(mechanism.layout.empty(0), mechanism.fingerprint, seed is not None)
     with reading(source) as file, writing_reports(output, example) as write:
         for indices in index_batches(file, source, column, mechanism.domain):

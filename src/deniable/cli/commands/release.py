@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.options import Columns
+from deniable.cli.running import STANDARD, CommandError
 
 if TYPE_CHECKING:
     from deniable.cli.io.counts import Counts, Published

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.errors import STANDARD, CommandError, about
 from deniable.cli.options import Json, Settings, mechanism_names, mechanism_of, settings
-from deniable.cli.running import new_app
+from deniable.cli.running import STANDARD, CommandError, about, new_app
 
 if TYPE_CHECKING:
     from deniable.core.domain import Domain

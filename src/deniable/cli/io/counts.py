@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deniable.cli.errors import CommandError, about
 from deniable.cli.io.files import PARQUET, TEXT, csv_header, csv_table, kind_of, parquet, reading
+from deniable.cli.running import CommandError, about
 from deniable.core.arrays import Numbers
 from deniable.core.errors import shown
 from deniable.counts.noise import DiscreteLaplace

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from deniable.cli.errors import STANDARD, CommandError
+from deniable.cli.running import STANDARD, CommandError
 from deniable.cli.terminal import progress
 from deniable.core.summary import MAGIC
 from deniable.heavy_hitters.collected import MAGIC as HITTERS_MAGIC

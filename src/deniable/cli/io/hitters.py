@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable.cli.errors import CommandError, about
+from deniable.cli.running import CommandError, about
 from deniable.core.defaults import SHOWN
 
 if TYPE_CHECKING:

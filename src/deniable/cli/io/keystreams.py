@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from deniable.cli.terminal import note
 from deniable.randomness.keystream import Keystream, Stream
 
 
@@ -22,11 +23,13 @@ class _Continued(Keystream):
 def keystreams(seed: int | None) -> Callable[[int], Keystream]:
     """Make a function that returns the keystream of the next batch, given its number of reports.
 
-    With a seed, the batches together give the reports that `Mechanism.privatize` makes from all values at once.
+    With a seed, the batches together give the reports that `Mechanism.privatize` makes from all values at once, and a
+    warning says that they protect nobody.
     """
     if seed is None:
         return lambda _: Keystream.fresh()
     seeded = Keystream.seeded(seed)
+    note("warning: a seed makes this a simulation: anyone can repeat it, so these reports protect nobody")
     main = seeded.stream(0)
     made = 0
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from deniable.cli.errors import STANDARD, CommandError
 from deniable.cli.io.counts import Published, header_of
 from deniable.cli.io.files import writing
+from deniable.cli.running import STANDARD, CommandError
 
 _FORMATS = (".csv", ".parquet", ".json")
 

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from deniable.cli.errors import STANDARD, CommandError, about
 from deniable.cli.io.files import BATCH, PARQUET, SUMMARY, csv_column, csv_header, kind_of, parquet, reading, writing
+from deniable.cli.running import STANDARD, CommandError, about
 from deniable.core.errors import MalformedReport, shown
 from deniable.core.reports import COLUMN, Reports, read_metadata
 from deniable.core.summary import Summary

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deniable.cli.errors import STANDARD, CommandError, about
 from deniable.cli.io.files import BATCH, PARQUET, SUMMARY, TEXT, csv_column, csv_header, kind_of, parquet, reading
+from deniable.cli.running import STANDARD, CommandError, about
 from deniable.cli.terminal import note
 from deniable.core.arrays import Indices
 from deniable.core.domain import Domain

@@ -18,7 +18,7 @@ from deniable.core.validate import choice, whole
 from deniable.counts.answer import Answer, plain, settle
 from deniable.counts.continuous.noises import ContinuousNoise
 from deniable.counts.noise import DiscreteLaplace
-from deniable.counts.operator.function import Function
+from deniable.counts.operator.function import BELOW, Function
 from deniable.counts.operator.growth import ROUNDING, Growth, growth_of, is_endless
 from deniable.counts.operator.plug_in import moments_of
 from deniable.counts.operator.terms import reduced
@@ -119,3 +119,26 @@ def _notes(function: Function, growth: Growth, squares: bool, values: Numbers) -
     if not squares:
         notes.append("f grows so fast that the variance is infinite at this epsilon")
     return tuple(notes)
+
+
+def compare_extensions(f: Any, data: Any, **options: Any) -> dict[str, Answer]:
+    """The answers of `debias` for each extension of f below zero, by name; those that f does not allow are omitted.
+
+    All of them are unbiased for true counts of zero and above; their standard errors differ. Choose by prior
+    knowledge, not by the answer: choosing the smallest standard error on the data at hand introduces a bias.
+
+    >>> import deniable as dn
+    >>> noisy = dn.DiscreteLaplace(1.0).release([0, 2, 0, 1], seed=3)
+    >>> sorted(dn.compare_extensions(lambda x: abs(x), noisy, reduce="sum"))
+    ['constant', 'f', 'linear', 'zero']
+    """
+    found, refused = {}, None
+    for below in BELOW:
+        try:
+            Function.of(f, below)
+            found[below] = debias(f, data, below=below, **options)
+        except InvalidArgument as error:
+            refused = error
+    if not found and refused is not None:
+        raise refused
+    return found

@@ -21,10 +21,9 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Mask
 from deniable.core.defaults import RATE
-from deniable.estimation.cohorts.design import MOST_LOAD, CohortDesign
-from deniable.estimation.cohorts.variances import CellVariances
-from deniable.estimation.methods.pivoting import nonnegative
+from deniable.estimation.cohorts.design import MOST_LOAD, CellVariances, CohortDesign
 from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.methods.systems import nonnegative
 from deniable.estimation.presence import p_values, significant
 
 _ROUNDS = 8

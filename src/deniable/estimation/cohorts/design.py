@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.core.arrays import Floats, Table
-from deniable.estimation.methods.conjugate_gradients import solve
+from deniable.estimation.methods.systems import solve
 from deniable.randomness.simulated import generator
 
 MOST_LOAD = 0.5  # most unknowns per equation at which least squares is worth its errors
@@ -174,3 +174,25 @@ class CohortDesign:
         near = np.flatnonzero(np.diff(sums[order]) < 1e-9 * self.cohorts)
         pairs = [(int(order[at]), int(order[at + 1])) for at in near]
         return [(a, b) for a, b in pairs if np.array_equal(self.table[:, a], self.table[:, b])]
+
+
+@dataclass(frozen=True, eq=False)
+class CellVariances:
+    """n times the variance that reports alone give each cell, estimated from the counts.
+
+    A share f of users adds `per_share` f to the variance of each cell they are in; `least` is the variance of a cell
+    without users.
+    """
+
+    observed: Floats  # [cohort, bucket]
+    per_share: float
+    least: float
+
+    def around(self, design: CohortDesign, norms: Floats, shares: Floats) -> Floats:
+        """For each value, the mean variance of its cells without its own users, weighted as in its estimate."""
+        # sum of X^2 D over |X|^2:  X is 1 - centre in the value's cells, and -centre in all others
+        centre, total = design.centre, float(self.observed.sum())
+        sums = design.gather(self.observed) + centre * total
+        mean = ((1 - 2 * centre) * sums + centre**2 * total) / norms
+        own = self.per_share * np.clip(shares, 0.0, 1.0) * (1 - centre) ** 2 * design.cohorts / norms
+        return np.asarray(np.maximum(mean - own, self.least))

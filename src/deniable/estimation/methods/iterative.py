@@ -29,7 +29,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Integers
 from deniable.estimation.channel import Operator
-from deniable.estimation.methods.pivoting import nonnegative
+from deniable.estimation.methods.systems import nonnegative
 from deniable.estimation.methods.working_set import SeenChannel, WorkingSet, admitted
 
 GAP = 1e-12  # in average log-likelihood: 1e-12 n nats over all reports

@@ -15,8 +15,8 @@ import numpy as np
 
 from deniable.core.arrays import Counts, Floats
 from deniable.estimation.channel import Operator
-from deniable.estimation.methods.conjugate_gradients import Linear, solve
 from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.methods.systems import Linear, solve
 
 _ROUNDS = 200
 _TOLERANCE = 1e-9  # far below any standard error

@@ -1,4 +1,4 @@
-"""Linear estimates and their repair: unbiased inversion, then frequencies made non-negative, summing to one, or both.
+"""The repair of linear estimates: frequencies made non-negative, summing to one, or both.
 
 The unbiased estimate ignores that frequencies are nonnegative and sum to 1. Each function here restores some of
 that at the price of bias (only `shifted` is unbiased). They take the unbiased frequencies, the number of reports n,
@@ -10,38 +10,12 @@ Reference: Wang, Lopuhaä-Zwakenberg, Li, Skoric, Li 2020, whose names of the me
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats
-from deniable.estimation.channel import Noise, PureChannel
-
-
-def unbiased(counts: Counts, n: int, channel: PureChannel) -> Floats:
-    """f = (count/n - q) / (p - q). Unbiased; sums to 1 for randomised response; may be negative.
-
-    Reference: Kairouz, Bonawitz, Ramage 2016, section 4.1 (Inv in Pinzon et al. 2026, eq. 2).
-    """
-    frequencies: Floats = _excess(counts, n, channel) / float(n * channel.gain)
-    return frequencies
-
-
-def normalized(counts: Counts, n: int, channel: PureChannel) -> Floats:
-    """The positive part of the unbiased estimate, rescaled to sum to 1. Biased.
-
-    Reference: InvN in Pinzon et al. 2026, section 2.3.
-    """
-    return rescaled(_excess(counts, n, channel))
-
-
-def _excess(counts: Counts, n: int, channel: PureChannel) -> Floats:
-    """count - n q: the integer part of n q is subtracted exactly, so large counts do not cancel."""
-    expected: Fraction = n * channel.q
-    whole = expected.numerator // expected.denominator
-    return (counts - whole).astype(np.float64) - float(expected - whole)
-
+from deniable.core.arrays import Floats
+from deniable.estimation.channel import Noise
 
 SIGNIFICANCE = 0.05  # chance that base-cut keeps any absent value
 

@@ -1,4 +1,4 @@
-"""Channels of linear hashing over the integers modulo a prime g: everything linear is one Fourier transform.
+"""Channels of local hashing. Over the integers modulo a prime g, everything linear is one Fourier transform.
 
 Values and seeds are vectors of d digits modulo g. A report (a, y) supports the value x when <a, x> = y. With w a
 primitive g-th root of unity and the counts N[a, y],
@@ -8,6 +8,8 @@ primitive g-th root of unity and the counts N[a, y],
 The term of t = 0 is n/g. For t > 0 put a' = t a: the rest is one d-dimensional transform of F[t a] = sum_y N[a, y]
 w^(-t y). Seeds t a of one line are equivalent, since <t a, x> = t y where <a, x> = y; so their cells are added first,
 and then every a' but 0 occurs exactly once. For g = 2 it is a Walsh-Hadamard transform of whole numbers.
+
+The classes of cyclotomic local hashing are a shift family (designs.py), with a third level where x = y.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from functools import cached_property
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Mask, Numbers
+from deniable.estimation.operators.designs import ShiftFamily
+from deniable.estimation.operators.two_level import ListingTwoLevelOperator
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 _TOTAL = 2**50  # pieces are smaller where their sum would be too large for floats
@@ -199,3 +203,44 @@ class LinearHashes:
         out[0, 0] = total
         unfold(sums, self.by_lines.line_cells, self.by_lines.inverses, out)
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class ClassOperator:
+    """Reports (y, a) in the order y N + a: `high` or `low` of the shifts, but `middle` where the value is y."""
+
+    shifts: ListingTwoLevelOperator
+    middle: float
+
+    @property
+    def family(self) -> ShiftFamily:
+        """The classes as sets in the integers modulo K."""
+        assert isinstance(self.shifts.incidence, ShiftFamily)
+        return self.shifts.incidence
+
+    def forward(self, weights: Floats) -> Floats:
+        rows = self.shifts.forward(weights).reshape(self.family.cohorts, -1)
+        rows[:, : self.family.values] += (self.middle - self.shifts.low) * weights
+        return np.ascontiguousarray(rows.T).reshape(-1)
+
+    def adjoint(self, scores: Floats) -> Floats:
+        rows = self._by_class(scores)
+        return self.shifts.adjoint(rows.reshape(-1)) + (self.middle - self.shifts.low) * self._own(rows)
+
+    def adjoint_squared(self, scores: Floats) -> Floats:
+        rows = self._by_class(scores)
+        extra = self.middle**2 - self.shifts.low**2
+        return self.shifts.adjoint_squared(rows.reshape(-1)) + extra * self._own(rows)
+
+    def entries(self, values: Indices, reports: Indices) -> Floats:
+        own, classes = np.divmod(reports, self.family.cohorts)
+        shifted = self.shifts.entries(values, classes * self.family.modulus + own)
+        return np.where(values[:, np.newaxis] == own, self.middle, shifted)
+
+    def _by_class(self, scores: Floats) -> Floats:
+        return np.ascontiguousarray(scores.reshape(-1, self.family.cohorts).T)
+
+    def _own(self, rows: Floats) -> Floats:
+        """The scores of all reports whose y is the value itself."""
+        total: Floats = rows[:, : self.family.values].sum(axis=0)
+        return total

@@ -14,13 +14,11 @@ from deniable.core.arrays import Counts, Indices, Payloads, Words
 from deniable.core.domain import Domain
 from deniable.core.domain.open import Open
 from deniable.core.errors import FingerprintMismatch, InvalidArgument
-from deniable.core.frozen import Frozen
 from deniable.core.guarantee import Guarantee
-from deniable.core.spec import Spec
+from deniable.core.spec import Frozen, Spec
 from deniable.core.validate import positive
-from deniable.estimation.channel import PureChannel
+from deniable.estimation.channel import PureChannel, TwoLevel
 from deniable.estimation.evidence import Evidence, Solution
-from deniable.mechanisms.base.two_level import TwoLevel
 from deniable.mechanisms.layouts.layout import Layout, Payload
 from deniable.randomness.bounds import exponential_below, logarithm_above, logarithm_slack
 from deniable.randomness.choices import Choices

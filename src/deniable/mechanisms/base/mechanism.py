@@ -18,7 +18,6 @@ from deniable.core.summary import Summary
 from deniable.core.validate import between, choice, whole
 from deniable.estimation.channel import TARGETS, Noise, Operator, noise_at
 from deniable.estimation.evidence import Evidence, Method
-from deniable.estimation.methods.linear import unbiased
 from deniable.estimation.methods.shared import shared_methods
 from deniable.estimation.tails import BinomialTails, Steps
 from deniable.mechanisms.base import client
@@ -120,7 +119,7 @@ class Mechanism(Definition):
     def unbiased(self, summary: Summary) -> Floats:
         """The linear, unbiased estimate."""
         assert self.channel is not None, f"{self.name} must state its unbiased estimate"
-        return unbiased(self.support_counts(summary), summary.n, self.channel)
+        return self.channel.unbiased(self.support_counts(summary), summary.n)
 
     def noise(self, target: str) -> tuple[float, float, float]:
         """Coefficients of n Var[unbiased estimate of f] as a polynomial in f: v0 + v1 f + v2 f^2."""
@@ -178,7 +177,7 @@ class Mechanism(Definition):
     def evidence(self, summary: Summary) -> Evidence:
         """All that an estimate needs from a summary, computed once."""
         tails = self.tails(summary)
-        first = self.unbiased(summary) if tails is None else unbiased(tails.support, tails.n, tails.channel)
+        first = self.unbiased(summary) if tails is None else tails.channel.unbiased(tails.support, tails.n)
         return Evidence(summary, first, self.noise("users"), summary.counts, tails, self._operator)
 
     def estimate(self, summary: Summary | Reports, method: str | None = None, *, target: str = "users") -> Estimate:

@@ -27,8 +27,7 @@ from deniable.core.summary import Summary
 from deniable.core.validate import choice, whole
 from deniable.estimation.channel import TARGETS, Noise, Operator, for_target
 from deniable.estimation.cohorts.decoding import CohortCells
-from deniable.estimation.cohorts.design import CohortDesign
-from deniable.estimation.cohorts.variances import CellVariances
+from deniable.estimation.cohorts.design import CellVariances, CohortDesign
 from deniable.estimation.evidence import Evidence, Method, Solution
 from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.tails import Steps

@@ -30,7 +30,8 @@ from deniable.mechanisms.cohorts.sizes import BucketRule
 from deniable.mechanisms.layouts.filters import FilterLayout
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.unary.unary_encoding import COIN_BITS, MAX_VALUES, best_guesses, least_flip
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS
 
 _PAIRS = 2**16  # most pairs of filters compared to find the two that differ most

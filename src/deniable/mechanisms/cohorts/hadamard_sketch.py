@@ -21,18 +21,17 @@ import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.summary import Summary
-from deniable.estimation.channel import Operator
-from deniable.estimation.cohorts.channel import WithUnlisted
+from deniable.estimation.channel import Operator, TwoLevel, choice_threshold
+from deniable.estimation.cohorts.channel import CohortSigns, WithUnlisted, to_buckets, to_coordinates
 from deniable.estimation.cohorts.design import CohortDesign
-from deniable.estimation.cohorts.sketch import CohortSigns, to_buckets, to_coordinates
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
-from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.cohorts.sizes import BucketRule
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS
 
 _SIMULATED_AT_ONCE = 2**22

@@ -14,17 +14,16 @@ import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.summary import Summary
-from deniable.estimation.channel import Operator
+from deniable.estimation.channel import Operator, TwoLevel, replacement_threshold
 from deniable.estimation.cohorts.channel import CohortBuckets, WithUnlisted
-from deniable.estimation.cohorts.design import CohortDesign
-from deniable.estimation.cohorts.variances import CellVariances
+from deniable.estimation.cohorts.design import CellVariances, CohortDesign
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
-from deniable.mechanisms.base.two_level import TwoLevel, replacement_threshold
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS
 
 

@@ -23,15 +23,15 @@ from deniable.core.arrays import Counts, Indices, Payloads, Symbols, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
-from deniable.estimation.channel import PureChannel
+from deniable.estimation.channel import PureChannel, TwoLevel, choice_threshold
 from deniable.estimation.operators.two_level import Listed, TwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS
 
 MAX_CELLS = 2**22  # values times blocks: the entries of the table kept; also bounds the pairs of values checked

@@ -11,18 +11,17 @@ mechanism for local differential privacy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
 
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 from deniable.mechanisms.base.definition import CHOSEN, checked_epsilon, float_bound
-from deniable.mechanisms.designs.cyclotomy import MAX_COHORTS, Cyclotomy, search
+from deniable.mechanisms.designs.cyclotomy import Cyclotomy, search
 from deniable.mechanisms.designs.difference import DifferenceMechanism
 from deniable.mechanisms.designs.random_sets import RandomSets, search_unpadded
-from deniable.mechanisms.loss import least_loss
-from deniable.mechanisms.numbers import is_prime, primitive_root
+from deniable.mechanisms.searching import least_loss
 
 MAX_PADDING_COST = 0.10  # excess error beyond which the constructor refuses: another mechanism serves better
 MAX_LOSS = 1e9  # refused beyond: such sets carry no information
@@ -72,14 +71,18 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
     def _settled(self) -> Mapping[str, Any]:
         bound = float_bound(self.epsilon)
         found = search(self.k, bound, None) if self.sets is None else _checked(self.sets, self.k)
-        loss, least = found.loss(bound), least_loss(bound, self.k)
-        if self.sets is None and loss > (1 + MAX_PADDING_COST) * least:
-            rule = f"suit csr, whose error modulo {found.modulus} is {loss / least - 1:.0%} above the best design's"
+        loss = found.loss(bound)
+        if self.sets is None and loss > (1 + MAX_PADDING_COST) * least_loss(bound, self.k):
+            cost = loss / least_loss(bound, self.k) - 1
+            rule = f"suit csr, whose error modulo {found.modulus} is {cost:.0%} above the best design's"
             raise InvalidArgument("k", rule, self.k, "Use grr or ss, or give max_bits.")
         if not loss < MAX_LOSS:
             rule = f"be smaller for these sets, whose error is {loss:.3g} times the best"
             raise InvalidArgument("epsilon", rule, self.epsilon)
-        return {"sets": found, "loss": round(loss, _DIGITS)}
+        loss = round(loss, _DIGITS)
+        if self.loss not in (None, loss):
+            raise InvalidArgument("loss", f"be {loss}, as these sets and epsilon give", self.loss, "Leave it out.")
+        return {"sets": found, "loss": loss}
 
     def _parameters(self) -> dict[str, Any]:
         return {"sets": asdict(self.sets), "loss": self.loss}
@@ -94,20 +97,4 @@ def _checked(sets: Cyclotomy | RandomSets | Mapping[str, Any], k: int) -> Cyclot
         except (TypeError, AttributeError):
             names = ", ".join(Cyclotomy.__dataclass_fields__)
             raise InvalidArgument("sets", f"have the members {names}", sets) from None
-    return sets.checked(k) if isinstance(sets, RandomSets) else _checked_cyclotomy(sets, k)
-
-
-def _checked_cyclotomy(sets: Cyclotomy, k: int) -> Cyclotomy:
-    modulus = whole(max(k, 3), 2**31, modulus=sets.modulus)
-    classes, root = whole(1, modulus - 1, classes=sets.classes), whole(1, modulus - 1, root=sets.root)
-    if not is_prime(modulus) or (modulus - 1) % classes or root != primitive_root(modulus):
-        raise InvalidArgument("sets", "have a prime modulus K, classes that divide K - 1 and the least root", sets)
-    for name, places in (("chosen", sets.chosen), ("cohorts", sets.cohorts)):
-        if not isinstance(places, tuple):
-            raise InvalidArgument(name, "be a list", places)
-        if list(places) != sorted({whole(0, classes - 1, **{name: place}) for place in places}):
-            raise InvalidArgument(name, f"be rising numbers below {classes}", places)
-    if not isinstance(sets.zero, bool) or not sets.cohorts or not 0 < sets.set_size < modulus:
-        raise InvalidArgument("sets", "leave elements inside and outside the set, and name a cohort", sets)
-    whole(1, 4 * MAX_COHORTS, cohorts=len(sets.cohorts))
-    return replace(sets, modulus=modulus, classes=classes, root=root)
+    return sets.checked(k)

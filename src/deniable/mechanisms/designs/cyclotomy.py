@@ -18,8 +18,16 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Integers, Spectrum, Symbols
 from deniable.core.errors import InvalidArgument
-from deniable.mechanisms.loss import balanced_loss, least_loss, optimum
-from deniable.mechanisms.numbers import divisors, primes_from, primitive_root
+from deniable.core.validate import whole
+from deniable.mechanisms.searching import (
+    balanced_loss,
+    divisors,
+    is_prime,
+    least_loss,
+    optimum,
+    primes_from,
+    primitive_root,
+)
 from deniable.randomness.simulated import generator
 
 MAX_COHORTS = 128
@@ -101,6 +109,22 @@ class Cyclotomy:
             return balanced_loss(bound, self.set_size, self.modulus)
         power = self.class_power(self.periods())
         return self._loss_of_part(bound, np.sum([np.roll(power, -j) for j in self.cohorts], axis=0))
+
+    def checked(self, k: int) -> Cyclotomy:
+        """Return these sets with plain integers, or raise InvalidArgument if they do not fit k."""
+        modulus = whole(max(k, 3), 2**31, modulus=self.modulus)
+        classes, root = whole(1, modulus - 1, classes=self.classes), whole(1, modulus - 1, root=self.root)
+        if not is_prime(modulus) or (modulus - 1) % classes or root != primitive_root(modulus):
+            raise InvalidArgument("sets", "have a prime modulus K, classes that divide K - 1 and the least root", self)
+        for name, places in (("chosen", self.chosen), ("cohorts", self.cohorts)):
+            if not isinstance(places, tuple):
+                raise InvalidArgument(name, "be a list", places)
+            if list(places) != sorted({whole(0, classes - 1, **{name: place}) for place in places}):
+                raise InvalidArgument(name, f"be rising numbers below {classes}", places)
+        if not isinstance(self.zero, bool) or not self.cohorts or not 0 < self.set_size < modulus:
+            raise InvalidArgument("sets", "leave elements inside and outside the set, and name a cohort", self)
+        whole(1, 4 * MAX_COHORTS, cohorts=len(self.cohorts))
+        return replace(self, modulus=modulus, classes=classes, root=root)
 
     def _loss_of_part(self, bound: float, power: Floats) -> float:
         """The loss of some of the cohorts, from the sum of their |D_j^(m)|^2 in each class.

@@ -19,7 +19,7 @@ import numpy as np
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Symbols, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
-from deniable.estimation.channel import Noise, PureChannel, for_target
+from deniable.estimation.channel import Noise, PureChannel, TwoLevel, choice_threshold, for_target
 from deniable.estimation.evidence import Evidence
 from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.operators.designs import (
@@ -33,10 +33,10 @@ from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_
 from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS, SymbolLayout
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import Choices
 
 
 class DifferenceSets(Protocol):

@@ -23,22 +23,22 @@ import numpy as np
 from deniable.core.arrays import Floats, Indices, Payloads, Symbols, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
-from deniable.estimation.channel import Noise, for_target
+from deniable.estimation.channel import Noise, TwoLevel, choice_threshold, for_target
 from deniable.estimation.evidence import Evidence
 from deniable.estimation.operators.block_noise import BlockNoise, same_block_share
-from deniable.estimation.operators.design_blocks import ShiftBlocks
+from deniable.estimation.operators.blocks import ShiftBlocks
 from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
 from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
 from deniable.mechanisms.designs import singer
 from deniable.mechanisms.designs.geometries import hybrid
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
-from deniable.mechanisms.loss import least_variance
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.mechanisms.searching import least_variance
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import Choices
 
 MAX_COST = 1.0  # excess error beyond which the constructor refuses: over twice the error of the best design
 _WEAK = 1.001  # ratios below are always refused: floats are too coarse to compute the cost

@@ -24,16 +24,16 @@ from deniable.core.arrays import Counts, Indices, Payloads, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
+from deniable.estimation.channel import TwoLevel, choice_threshold
 from deniable.estimation.operators.hadamard import HadamardBlocks, Parities
 from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN
-from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
 from deniable.mechanisms.hadamard.blocks import Agreement, HadamardMechanism, least_variance
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
-from deniable.randomness.bounds import exponential_below
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import exponential_below, rejection_bound
+from deniable.randomness.choices import Choices
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ mechanism for local differential privacy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,18 +24,16 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.channel import PureChannel
-from deniable.estimation.operators.classes import ClassOperator
 from deniable.estimation.operators.designs import ShiftFamily
+from deniable.estimation.operators.hashing import ClassOperator
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.designs.cyclotomy import class_table
-from deniable.mechanisms.hashing.classes import loss, search
 from deniable.mechanisms.hashing.public_coins import PublicCoin
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
-from deniable.mechanisms.loss import least_loss
-from deniable.mechanisms.numbers import is_prime, primitive_root
+from deniable.mechanisms.searching import divisors, is_prime, least_loss, optimum, primes_from, primitive_root
 from deniable.randomness.bounds import exponential_below
 
 MAX_COST = 0.40  # excess error beyond which the constructor refuses: another mechanism serves better
@@ -157,3 +156,25 @@ class CyclotomicLocalHashing(PublicCoin):
         shifts = two_level_operator(self.family, self.two_level.high, self.two_level.low)
         assert isinstance(shifts, ListingTwoLevelOperator)
         return ClassOperator(shifts, 1 / self.symbols)
+
+
+def loss(bound: float, modulus: int, classes: int) -> float:
+    """Variance at f = 0 over the asymptotic optimum 4E/(E - 1)^2, for randomised response with ratio E."""
+    w, total = (modulus - 1) / classes, bound + classes - 1
+    p = (modulus - 1) * bound / (modulus * total)
+    q = ((w - 1) * bound + modulus - 1 - w) / (modulus * total) + 1 / (classes * modulus)
+    return q * (1 - q) / (p - q) ** 2 / optimum(bound)
+
+
+@lru_cache(maxsize=64)
+def search(k: int, bound: float) -> tuple[int, int]:
+    """The best K and N for k values: least loss, with a small price on classes and padding."""
+
+    def price(pair: tuple[int, int]) -> float:
+        return loss(bound, *pair) + 0.002 * math.log2(pair[1]) + 0.002 * math.log2(pair[0] / k)
+
+    pairs = [(modulus, n) for modulus in primes_from(k) for n in divisors(modulus - 1) if n > 1]
+    fitting = [pair for pair in pairs if pair[0] * pair[1] <= MAX_SYMBOLS]
+    if not fitting:
+        raise InvalidArgument("k", f"leave clh at most {MAX_SYMBOLS} different reports", k)
+    return min(fitting, key=price)

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
+from deniable.estimation.channel import TwoLevel
 from deniable.estimation.evidence import Evidence
 from deniable.estimation.operators.two_level import two_level_operator
 from deniable.mechanisms.base.definition import CHOSEN
-from deniable.mechanisms.base.two_level import TwoLevel
 from deniable.mechanisms.hashing.linear_hashing import LinearHashing, best_or_refused
 from deniable.mechanisms.hashing.primes import checked_base, fits
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS

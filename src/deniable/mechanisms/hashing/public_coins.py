@@ -23,12 +23,13 @@ import numpy as np
 from deniable.core.domain import check_text
 from deniable.core.errors import MalformedReport
 from deniable.core.reports import Report
+from deniable.estimation.channel import TwoLevel, replacement_threshold
 from deniable.mechanisms.base.client import as_bytes, check_sendable
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.base.two_level import TwoLevel, replacement_threshold
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 
 

@@ -14,14 +14,14 @@ from typing import ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Indices, Payloads, Words
-from deniable.estimation.channel import PureChannel
+from deniable.estimation.channel import PureChannel, TwoLevel, replacement_threshold
 from deniable.estimation.evidence import Evidence, Method, Solution
 from deniable.estimation.operators.two_level import Identity, TwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.base.two_level import TwoLevel, replacement_threshold
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import rejection_bound
+from deniable.randomness.choices import Choices
 
 
 @dataclass(frozen=True)

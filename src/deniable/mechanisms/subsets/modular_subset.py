@@ -21,7 +21,7 @@ from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
-from deniable.estimation.channel import Noise, PureChannel, for_target
+from deniable.estimation.channel import Noise, PureChannel, choice_threshold, for_target
 from deniable.estimation.evidence import Evidence
 from deniable.estimation.operators.marks import ResidueMarkOperator
 from deniable.estimation.operators.residue_noise import ResidueNoise, SubsetChannel
@@ -30,15 +30,14 @@ from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, checked_epsilon
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.base.two_level import choice_threshold
 from deniable.mechanisms.layouts.bitmaps import bitmap, marks
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.residues import ResidueLayout
 from deniable.mechanisms.layouts.subset_code import MAX_VALUES, subsets
 from deniable.mechanisms.subsets.moduli import best_sizes, checked_moduli, checked_sizes, search
 from deniable.mechanisms.subsets.subset_selection import choose_subset
-from deniable.randomness.bounds import exponential_below
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import exponential_below, rejection_bound
+from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS
 
 _FEW_WORDS = 2**24  # reports of up to this many words in all are simulated one by one

@@ -23,7 +23,7 @@ from deniable.estimation.operators.residue_noise import SubsetChannel
 from deniable.estimation.operators.residues import ResidueSystem, identifies
 from deniable.mechanisms.layouts.residues import report_bits
 from deniable.mechanisms.layouts.subset_code import subsets
-from deniable.mechanisms.numbers import is_prime
+from deniable.mechanisms.searching import is_prime
 from deniable.mechanisms.subsets.subset_selection import best_size
 
 MOST_ERROR = 1.25  # times the error of subset selection, unless max_bits is given

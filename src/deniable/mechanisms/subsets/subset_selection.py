@@ -19,18 +19,17 @@ import numpy as np
 from deniable.core.arrays import Counts, Indices, Payloads, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
-from deniable.estimation.channel import PureChannel
+from deniable.estimation.channel import PureChannel, TwoLevel, choice_threshold
 from deniable.estimation.operators.marks import MarkOperator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.base.two_level import TwoLevel, choice_threshold
 from deniable.mechanisms.layouts.bitmaps import bitmap, marks
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.subset_code import MAX_VALUES
 from deniable.mechanisms.layouts.subsets import SubsetLayout
-from deniable.randomness.bounds import exponential_below
-from deniable.randomness.choices import Choices, rejection_bound
+from deniable.randomness.bounds import exponential_below, rejection_bound
+from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import MODULUS
 
 _FEW_WORDS = 2**24  # reports of up to this many words in all are simulated one by one
