@@ -119,9 +119,11 @@ def test_an_estimate_prints_sorts_and_converts() -> None:
     assert frame.loc["a", "frequency"] == pytest.approx(estimate.frequencies[0])
     assert estimate.to_arrow().schema.metadata[b"deniable.method"] == b"unbiased"
     text = str(estimate)
-    assert text.splitlines()[0] == "unbiased (unbiased) from 4 reports, errors about the users"
+    assert text.splitlines()[0] == "unbiased (unbiased) from 4 reports, error bars for the users who reported"
     assert text.splitlines()[2].startswith("a ")
     assert "std. error" in text
+    assert text.splitlines()[-2].startswith("The 95% intervals hold for all 3 values at once")
+    assert text.splitlines()[-1].startswith("With 4 reports nothing below ")
 
 
 def test_mixed_catch_alls_convert_to_arrow_as_text() -> None:

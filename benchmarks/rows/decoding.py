@@ -83,7 +83,7 @@ def update(_: Bench, k: int, n: int) -> Measured:
     shares = counts / counts.sum()
 
     def plain() -> np.ndarray:
-        return bayesian_update(shares, operator.p, operator.q, ITERATIONS)
+        return bayesian_update(shares, float(channel.p), float(channel.q), ITERATIONS)
 
     found = iterate(counts, operator)
     accuracy = {

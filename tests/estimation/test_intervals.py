@@ -86,7 +86,7 @@ def test_the_score_interval_ends_where_the_test_just_rejects(target: str) -> Non
     estimate = m.estimate(summary, "unbiased", target=target)
     z = NormalDist().inv_cdf(0.975)
     p, q, gain = float(m.channel.p), float(m.channel.q), float(m.channel.gain)
-    for ends in estimate.interval():
+    for ends in estimate.interval(exact=False):
         for count, f in zip(summary.counts, ends, strict=True):
             chance = q + f * gain
             spread = chance * (1 - chance) if target == "population" else f * p * (1 - p) + (1 - f) * q * (1 - q)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.estimation.evidence import Evidence
-from deniable.estimation.intervals import BinomialTails
 from deniable.estimation.methods import linear as consistency
 from deniable.estimation.methods.shared import UNBIASED, shared_methods
 from deniable.estimation.methods.simplex import nearest_distribution
+from deniable.estimation.tails import BinomialTails
 from deniable.mechanisms.base.server import KEPT
 from tests import ROOT
 from tests.contract import cases as contract_cases

@@ -39,6 +39,15 @@ Target = Annotated[
     ),
 ]
 Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Make the intervals hold for all values at once.")]
+Together = Annotated[
+    bool | None,
+    typer.Option(
+        "--simultaneous/--per-value",
+        help="Intervals that hold for all values at once, or for each named beforehand; by default at once where the "
+        "most frequent values are shown, and per value in a list of all.",
+        show_default=False,
+    ),
+]
 TableFile = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="FILE", help="Also write all values: .csv, .parquet or .json."),

@@ -40,10 +40,12 @@ def rows_table(title: str, rows: Iterable[Any]) -> Table:
     """A table of values with their intervals."""
     from rich.markup import escape
 
+    from deniable.core.display import cells
+
     listed = table(title, "value", "frequency", "std. error", "low", "high", "users")
-    for row in rows:
-        numbers = (row.frequency, row.std_error, row.low, row.high)
-        listed.add_row(escape(str(row.label)), *(f"{number:.4%}" for number in numbers), f"{row.users:,.0f}")
+    rows = list(rows)
+    for row, shown in zip(rows, cells(rows), strict=True):
+        listed.add_row(escape(str(row.label)), *shown, f"{row.users:,.0f}")
     return listed
 
 

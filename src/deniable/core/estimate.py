@@ -11,9 +11,12 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Integers, Mask
 from deniable.core.defaults import LEVEL, RATE, SHOWN
+from deniable.core.display import cells, decimals, percent
 from deniable.core.domain import Domain, Label
 from deniable.core.errors import MissingExtra
 from deniable.core.validate import strictly_between, whole
+
+_WHOM = {"users": "users who reported", "population": "population they were drawn from"}
 
 
 class IntervalRule(Protocol):
@@ -22,6 +25,8 @@ class IntervalRule(Protocol):
     def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval: ...
 
     def present(self, rate: float, control: str) -> Mask: ...
+
+    def least_visible(self, rate: float) -> float: ...
 
 
 class Interval(NamedTuple):
@@ -73,8 +78,9 @@ class Estimate:
     def interval(self, level: float = LEVEL, *, simultaneous: bool = False, exact: bool | None = None) -> Interval:
         """Confidence intervals at this level, for each value or simultaneously for all values.
 
-        `exact` uses binomial tails instead of the score test. It is the default for simultaneous
-        intervals, where the normal approximation fails.
+        The interval of each value holds for a value named beforehand; for values chosen by their estimates, such as
+        the most frequent ones, use simultaneous intervals. By default tails replace the normal approximation where it
+        fails; `exact` uses them for all values, or for none.
         """
         level = strictly_between(0, 1, level=level)
         return self.interval_rule(level, simultaneous, exact)
@@ -96,12 +102,16 @@ class Estimate:
             for i in chosen
         ]
 
-    def top(self, count: int = 10, level: float = LEVEL, *, simultaneous: bool = False) -> list[Row]:
-        """The most frequent values, most frequent first."""
+    def top(self, count: int = 10, level: float = LEVEL, *, simultaneous: bool = True) -> list[Row]:
+        """The most frequent values, most frequent first.
+
+        The largest estimates are too large more often than not. Simultaneous intervals allow for that: they hold for
+        all values at once, and so for those at the top. Without, each holds only for a value named beforehand.
+        """
         return self.rows(level, simultaneous=simultaneous, places=self._largest(whole(1, count=count)))
 
     def present(
-        self, rate: float = RATE, level: float = LEVEL, *, control: str = "discoveries", simultaneous: bool = False
+        self, rate: float = RATE, level: float = LEVEL, *, control: str = "discoveries", simultaneous: bool = True
     ) -> list[Row]:
         """The values that are present, most frequent first: each is tested against frequency 0.
 
@@ -112,6 +122,13 @@ class Estimate:
         there = np.flatnonzero(self.interval_rule.present(rate, control))
         order = there[np.lexsort((there, -self.frequencies[there]))]
         return self.rows(level, simultaneous=simultaneous, places=order)
+
+    def visible(self, rate: float = RATE) -> float:
+        """The least estimated frequency that stands out: an absent value reaches it with a chance of at most `rate`.
+
+        The chance is that any of the absent values does, as in `present` with the control "family".
+        """
+        return self.interval_rule.least_visible(strictly_between(0, 1, rate=rate))
 
     def to_arrow(self, level: float = LEVEL, *, simultaneous: bool = False) -> Any:
         """An Arrow table: label, frequency, std_error, low, high, users."""
@@ -145,33 +162,49 @@ class Estimate:
         return draw_estimate(self, path, top=top, level=level, **options)
 
     def __str__(self) -> str:
-        return "\n".join([self._title(), *self._text_rows()])
+        return "\n".join([self.title, *self._text_rows(), *self.remarks()])
 
     def __rich__(self) -> Any:
         from rich.markup import escape
         from rich.table import Table
 
-        table = Table(title=self._title(), title_justify="left")
+        table = Table(title=escape(self.title), title_justify="left", caption="\n".join(self.remarks()))
+        table.caption_justify = "left"
         table.add_column("value")
         for heading in ("frequency", "std. error", f"{LEVEL:.0%} interval"):
             table.add_column(heading, justify="right")
-        for row in self.top(SHOWN):
-            interval = f"{row.low:.4%} .. {row.high:.4%}"
-            table.add_row(escape(str(row.label)), f"{row.frequency:.4%}", f"{row.std_error:.4%}", interval)
+        rows = self.top(SHOWN)
+        for row, (frequency, error, low, high) in zip(rows, cells(rows), strict=True):
+            table.add_row(escape(str(row.label)), frequency, error, f"{low} .. {high}")
         return table
 
-    def _title(self) -> str:
+    @property
+    def title(self) -> str:
+        """One line: the method, the number of reports, and what the error bars refer to."""
         kind = "unbiased" if self.unbiased else "constrained, biased"
         simulated = ", simulated" if self.simulated else ""
-        return f"{self.method} ({kind}) from {self.n:,} reports, errors about the {self.target}{simulated}"
+        return f"{self.method} ({kind}) from {self.n:,} reports, error bars for the {_WHOM[self.target]}{simulated}"
+
+    def remarks(self, level: float = LEVEL, *, simultaneous: bool = True) -> list[str]:
+        """What to say below a table of the most frequent values: what the intervals promise, what can be seen."""
+        count = len(self.frequencies)
+        promise = f"The {100 * level:g}% intervals hold " + (
+            f"for all {count:,} values at once, so also for those at the top."
+            if simultaneous
+            else "for each value named beforehand, not for those chosen because they are at the top."
+        )
+        seen = int(self.interval_rule.present(RATE, "family").sum())
+        verb = "stands" if seen == 1 else "stand"
+        least = percent(self.visible(), decimals(self.std_error))
+        many = "no value does" if seen == 0 else f"{seen:,} of {count:,} values {verb} out"
+        return [promise, f"With {self.n:,} reports nothing below {least} stands out from zero; {many}."]
 
     def _text_rows(self) -> list[str]:
         rows = self.top(SHOWN)
         width = max(5, *(len(str(row.label)) for row in rows))
         lines = [f"{'value':<{width}} {'frequency':>11} {'std. error':>11}   {LEVEL:.0%} interval"]
-        for row in rows:
-            numbers = f"{row.frequency:11.4%} {row.std_error:11.4%}   {row.low:.4%} .. {row.high:.4%}"
-            lines.append(f"{row.label!s:<{width}} {numbers}")
+        for row, (frequency, error, low, high) in zip(rows, cells(rows), strict=True):
+            lines.append(f"{row.label!s:<{width}} {frequency:>11} {error:>11}   {low} .. {high}")
         hidden = len(self.frequencies) - len(rows)
         return [*lines, f"... and {hidden:,} more"] if hidden else lines
 

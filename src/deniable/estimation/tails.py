@@ -142,7 +142,7 @@ class PoissonTails:
         x = self.unbiased
         # by Bennett's inequality no end is farther away than where s^2/(2 (V + b s/3)) = log(2/miss), at any frequency
         wide = math.log(2 / miss)
-        most = max(float(np.max(self._variance(end))) for end in np.array([[0.0], [0.5], [1.0]])) * self.n
+        most = max(float(np.max(self.variance(end))) for end in np.array([[0.0], [0.5], [1.0]])) * self.n
         longest = float(np.max(np.maximum(self.steps.up, self.steps.down)))
         reach = (2 * wide * longest / 3 + math.sqrt((2 * wide * longest / 3) ** 2 + 8 * wide * most)) / self.n
         low = self._solve(x - reach, x, lambda f: self._above(x, f) >= miss / 2)
@@ -173,7 +173,7 @@ class PoissonTails:
         noise = _taken(self.noise[0], chosen), _taken(self.noise[1], chosen), self.noise[2]
         return PoissonTails(self.unbiased[chosen], self.n, noise, self.steps.only(chosen))
 
-    def _variance(self, f: Floats) -> Floats:
+    def variance(self, f: Floats) -> Floats:
         """n Var of an estimate at frequency f."""
         f = np.clip(f, 0.0, 1.0)
         found = noise_at(self.noise, f)
@@ -183,7 +183,7 @@ class PoissonTails:
 
     def _number(self, f: Floats, step: Any) -> Floats:
         """The mean of the Poisson variable: the number of steps that give the variance."""
-        return np.asarray(np.maximum(self.n * self._variance(f) / np.square(step), _LEAST))
+        return np.asarray(np.maximum(self.n * self.variance(f) / np.square(step), _LEAST))
 
     def _above(self, x: Floats, f: Floats) -> Floats:
         """The chance of an estimate of at least x at frequency f."""

@@ -27,14 +27,14 @@ class Panel(NamedTuple):
 
 
 def draw_estimate(
-    estimate: Estimate, path: str | Path | None, *, top: int, level: float, simultaneous: bool = False, ax: Any = None
+    estimate: Estimate, path: str | Path | None, *, top: int, level: float, simultaneous: bool = True, ax: Any = None
 ) -> Any:
     """Draw the most frequent values as dots with their intervals; see Estimate.plot."""
     if path is not None:
         check_suffix(path)  # fail before the work
     rows = estimate.top(top, level, simultaneous=simultaneous)
-    together = "simultaneous " if simultaneous else ""
-    title = f"{estimate.method} from {estimate.n:,} reports, {100 * level:g}% {together}intervals"
+    together = ", all at once" if simultaneous else ""
+    title = f"{estimate.method} from {estimate.n:,} reports, {100 * level:g}% intervals{together}"
     return draw_rows(rows, path, title, ax)
 
 
@@ -64,7 +64,7 @@ def draw_comparison(panels: Sequence[Panel], path: str | Path, *, title: str) ->
     ):
         ax.barh(range(count), [100 * share for share in panel.truth], height=0.8, color=_TRUTH, label="truth")
         missed = [not row.low <= share <= row.high for row, share in zip(panel.rows, panel.truth, strict=True)]
-        for miss, colour, meaning in ((False, INK, "interval holds the truth"), (True, MISS, "interval misses it")):
+        for miss, colour, meaning in ((False, INK, "interval contains the truth"), (True, MISS, "interval misses it")):
             places = [place for place in range(count) if missed[place] is miss]
             label = f"{meaning}: {len(places)}"
             _intervals(ax, [panel.rows[place] for place in places], places, colour, markersize=3.5, label=label)
@@ -122,7 +122,7 @@ def comparison_page(entries: list[dict[str, Any]], path: str | Path, *, title: s
     colour = altair.Color(
         "covered:N",
         scale=altair.Scale(domain=[True, False], range=[INK, MISS]),
-        legend=altair.Legend(title="interval holds the truth", orient="top"),
+        legend=altair.Legend(title="interval contains the truth", orient="top"),
     )
     ends = [entry[end] for entry in entries for end in ("truth", "low", "high")]
     scale = altair.Scale(domain=[min(0.0, *ends), max(ends)])  # the same for every choice, to make them comparable

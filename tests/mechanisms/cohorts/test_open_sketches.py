@@ -93,7 +93,7 @@ def test_standard_errors_are_right_and_intervals_cover(title: str, method: str) 
     least = 0.93 if method == "least-squares" else 0.75
     assert least < z[:, :-1].std() < 1.07
     assert abs(z[:, :-1].mean()) < 0.12
-    assert 0.935 < np.mean(covered) < 0.999
+    assert 0.935 < np.mean(covered) <= 1 - 1e-4
     assert np.mean(unlisted) >= 0.85
     assert abs(z[:, -1].mean()) < 0.5
 

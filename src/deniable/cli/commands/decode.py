@@ -122,8 +122,7 @@ class _Found:
     def promise(self) -> str:
         return (
             f"Present: tested against frequency 0. On average, at most {100 * self.rate:g}% of the strings called "
-            "present are absent (Benjamini and Hochberg). Intervals hold for strings named beforehand; estimates of "
-            "strings that are shown because they stand out are more often too large than too small."
+            "present are absent (Benjamini and Hochberg)."
         )
 
     def document(self, top: int | None) -> str:
@@ -150,11 +149,12 @@ class _Found:
 
     def show(self, top: int | None) -> None:
         from deniable.cli.terminal import console, rows_table
+        from deniable.core.display import cells
 
         out = console()
         shown = self.present[: top or SHOWN]
         out.print(f"{len(self.present):,} of {self.candidates:,} candidates are present", style="bold")
-        out.print(str(self.answer).partition("\n")[0])
+        out.print(self.answer.title)
         if shown:
             out.print(rows_table("", shown))
         left = len(self.present) - len(shown)
@@ -162,9 +162,10 @@ class _Found:
             out.print(f"... and {left:,} more that are present (--top, --json or -o)")
         if self.unlisted is not None:
             row = self.unlisted
-            interval = f"{row.low:.4%} to {row.high:.4%}"
-            out.print(f"strings that are not candidates: {row.frequency:.4%} of users ({interval})")
+            frequency, _, low, high = cells([row])[0]
+            out.print(f"strings that are not candidates: {frequency} of users ({low} to {high})")
         out.print(self.promise, style="dim")
-        out.print(f"low to high: {100 * self.level:g}% interval; {self.answer.interval_note}", style="dim")
+        for line in self.answer.remarks(self.level):
+            out.print(line, style="dim")
         if self.answer.simulated:
             out.print("These reports are simulated: they were made with a seed.", style="yellow")

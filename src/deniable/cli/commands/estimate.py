@@ -13,9 +13,9 @@ from deniable.cli.options import (
     Json,
     Level,
     PictureFile,
-    Simultaneous,
     TableFile,
     Target,
+    Together,
     check_inputs,
     check_outputs,
     mechanism_of,
@@ -39,7 +39,7 @@ def estimate(
     ] = None,
     target: Target = "users",
     level: Level = LEVEL,
-    simultaneous: Simultaneous = False,
+    simultaneous: Together = None,
     top: Annotated[int | None, typer.Option(min=1, help="Print only the most frequent values.")] = None,
     as_json: Json = False,
     output: TableFile = None,
@@ -74,42 +74,41 @@ def estimate(
 
 
 def _write(
-    answer: Estimate, level: float, simultaneous: bool, top: int | None, output: Path | None, plot: Path | None
+    answer: Estimate, level: float, simultaneous: bool | None, top: int | None, output: Path | None, plot: Path | None
 ) -> None:
     """Write the table and draw the picture; both take their names when both are complete."""
     from deniable.cli.io.estimates import draw, write_table
 
     with ExitStack() as files:
         if output is not None:
-            table = answer.to_arrow(level, simultaneous=simultaneous)
+            table = answer.to_arrow(level, simultaneous=bool(simultaneous))
             write_table(files, output, table, _document(answer, level, simultaneous, None))
         if plot is not None:
-            draw(files, plot, answer, level, top, simultaneous=simultaneous)
+            draw(files, plot, answer, level, top, simultaneous=simultaneous is not False)
 
 
-def _document(answer: Estimate, level: float, simultaneous: bool, top: int | None) -> str:
+def _document(answer: Estimate, level: float, simultaneous: bool | None, top: int | None) -> str:
     from deniable.cli.io.estimates import facts, to_json
 
-    rows = (
-        answer.rows(level, simultaneous=simultaneous)
-        if top is None
-        else answer.top(top, level, simultaneous=simultaneous)
-    )
+    together = simultaneous if simultaneous is not None else top is not None
+    rows = answer.rows(level, simultaneous=together) if top is None else answer.top(top, level, simultaneous=together)
+    seen = {"visible_from": answer.visible()}
     return to_json(
-        {**facts(answer, level), "simultaneous": simultaneous, "values": [row._asdict() for row in rows]},
+        {**facts(answer, level), "simultaneous": together, **seen, "values": [row._asdict() for row in rows]},
     )
 
 
-def _print(answer: Estimate, level: float, simultaneous: bool, top: int | None) -> None:
+def _print(answer: Estimate, level: float, simultaneous: bool | None, top: int | None) -> None:
     from deniable.cli.terminal import console, rows_table
 
-    rows = answer.top(top or SHOWN, level, simultaneous=simultaneous)
+    together = simultaneous is not False
+    rows = answer.top(top or SHOWN, level, simultaneous=together)
     out = console()
-    out.print(rows_table(str(answer).partition("\n")[0], rows))
+    out.print(rows_table(answer.title, rows))
     left = len(answer.frequencies) - len(rows)
     if left:
         out.print(f"... and {left:,} more values (--top, --json or -o)")
-    together = " for all values at once" if simultaneous else ""
-    out.print(f"low to high: {100 * level:g}% interval{together}; {answer.interval_note}", style="dim")
+    for line in answer.remarks(level, simultaneous=together):
+        out.print(line, style="dim")
     if answer.simulated:
         out.print("These reports are simulated: they were made with a seed.", style="yellow")

@@ -97,11 +97,12 @@ def assembled(
     details: Mapping[str, Any],
 ) -> Estimate:
     """Join a method's frequencies with the error bars of the unbiased estimate behind them."""
-    moved = None if frequencies is unbiased else frequencies
+    moved, inside = None if frequencies is unbiased else frequencies, np.clip(frequencies, 0.0, 1.0)
+    variance = tails.variance(inside) if isinstance(tails, PoissonTails) else noise_at(noise, inside)
     return Estimate(
         domain=domain,
         frequencies=_frozen(frequencies),
-        std_error=_frozen(np.sqrt(noise_at(noise, np.clip(frequencies, 0.0, 1.0)) / summary.n)),
+        std_error=_frozen(np.sqrt(variance / summary.n)),
         n=summary.n,
         method=method,
         target=target,

@@ -112,7 +112,7 @@ def _steps(mechanism: CohortMechanism, found: Decoded, cells: CohortCells) -> St
     """The steps of reports, or those that give the skewness measured in the cells, if they are larger."""
     up, down = mechanism.steps(found.noise / mechanism.unit())
     measured = found.skewness * np.sqrt(cells.n * found.noise)
-    return Steps(np.maximum(up, measured), np.maximum(down, measured))
+    return Steps(np.maximum(up, measured), down)
 
 
 def _decoded(mechanism: CohortMechanism, summary: Summary, cells: CohortCells, method: str) -> Decoded:
