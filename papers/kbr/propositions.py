@@ -111,13 +111,13 @@ def approaches(name: str, regime: str) -> Callable[[Rows], Verdict]:
 def _proposition(number: int, name: str, full_title: str) -> Experiment:
     parameters = {"name": [name], "source": (UNIFORM, "geometric", "zipf 2"), "k": (4, 64), "epsilon": (0.5, 2.0, 5.0)}
     users = {"n": (30, 1000, 10**6), "draws": [100]}
-    judge = centred("l2 off", name, by=_BY, among="mechanism")
+    judge = centred("l2 off", name, by=_BY, among="mechanism", within=0.1)
     return Experiment(
         PAPER,
         f"proposition-{number}",
         full_title,
         losses,
-        quick=Grid({**parameters, **users}, repeats=6),
+        quick=Grid({**parameters, **users}, repeats=25),
         full=Grid({**parameters, **users, "k": (2, 4, 64, 1024)}, repeats=200),
         claims=(
             Claim("the l2 squared loss is that of the formula, for every n", judge, f"Proposition {number}"),

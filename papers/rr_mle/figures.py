@@ -76,12 +76,12 @@ def _grid(number: int, metric: str, skew: float) -> Experiment:
     """Figures 5 to 10: one distribution, one metric, all domain sizes."""
     by = ("k", "epsilon", "n")
     parameters = {"k": (50, 100, 1000, 5000, 10000), "epsilon": (1.0, 2.0, 4.0, 10.0), "skew": [skew]}
-    name = {"mse": "MSE", "nll": "Negative log-likelihood"}[metric]
+    name = {"mse": "MSE", "nll": "negative log-likelihood"}[metric]
     log = metric == "mse"
     return Experiment(
         PAPER,
         f"figure-{number}",
-        f"{name} over the whole grid, Zipf s = {skew}",
+        f"Figure {number}: {name} over the whole grid, Zipf s = {skew}",
         by_users,
         quick=Grid(parameters, repeats=40 if log else 10),
         full=Grid(parameters, repeats=100),
@@ -93,15 +93,23 @@ def _grid(number: int, metric: str, skew: float) -> Experiment:
 
 FIGURES = (
     _overview(
-        "figure-1", "MSE and likelihood by users, K = 10,000, epsilon = 4", "n", {"k": 10_000, "epsilon": 4.0}, 40
+        "figure-1",
+        "Figure 1: MSE and likelihood by users, K = 10,000, epsilon = 4",
+        "n",
+        {"k": 10_000, "epsilon": 4.0},
+        40,
     ),
     _overview(
-        "figure-2", "MSE and likelihood by epsilon, K = 10,000, N = 1e6", "epsilon", {"k": 10_000, "n": 10**6}, 20
+        "figure-2",
+        "Figure 2: MSE and likelihood by epsilon, K = 10,000, N = 1e6",
+        "epsilon",
+        {"k": 10_000, "n": 10**6},
+        40,
     ),
     Experiment(
         PAPER,
         "figure-3",
-        "MSE by epsilon on real columns",
+        "Figure 3: MSE by epsilon on real columns",
         real,
         quick=Grid(
             {"dataset": ("Kosarak", "PUMA", "PINCP"), "epsilon": [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0]}, repeats=15
@@ -132,7 +140,7 @@ FIGURES = (
     Experiment(
         PAPER,
         "figure-4",
-        "Distance of the Bayesian update from MLE* by iteration, K = 500",
+        "Figure 4: distance of the Bayesian update from MLE* by iteration, K = 500",
         distances,
         quick=Grid(
             {
