@@ -30,11 +30,11 @@ docs: $(VENV)/.dev  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-papers: $(VENV)/.demo  ## Redraw published figures on a grid of minutes, with verdicts, into build/papers/report/
+papers: $(VENV)/.demo  ## Redraw published figures on a reduced grid (minutes), with verdicts, into build/papers/report/
 	$(BIN)/python -m papers run
 	$(BIN)/python -m papers report
 
-papers-full: $(VENV)/.demo  ## The same on the whole grids, for a night; goes on where it was stopped
+papers-full: $(VENV)/.demo  ## The same on the full grids (overnight); resumes where it was stopped
 	$(BIN)/python -m papers run --full
 	$(BIN)/python -m papers report --full -o build/papers/report-full
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from papers.frame.cache import CacheError
 from papers.frame.drawing import svg
-from papers.frame.experiment import NOT_RUN, VERDICTS, Experiment, Heat, Table
+from papers.frame.experiment import NOT_RUN, VERDICTS, Experiment, Heat, Lines, Scatter, Table
 from papers.frame.heat import heat_svg
 from papers.frame.library import PAPERS, Paper
 from papers.frame.page_style import STYLE
 from papers.frame.record import Judged, Record, counts, file_name, in_words, pictures, record, text_of
+from papers.frame.rows import Rows
 
 _FIGURES = "figures"  # the folder of pictures beside the page
 
@@ -52,12 +53,13 @@ def _draw(entry: Judged, folder: Path, *, tables: bool) -> None:
         _replace(folder / f"{experiment.paper}-{experiment.name}.csv", entry.rows.to_csv())
     for number, picture in enumerate(pictures(experiment)):
         if not isinstance(picture, Table):
-            draw = (
-                heat_svg(picture, entry.rows, experiment.title)
-                if isinstance(picture, Heat)
-                else svg(picture, entry.rows, experiment.title)
-            )
-            _replace(folder / _FIGURES / file_name(experiment, number), draw)
+            text = drawn(picture, entry.rows, experiment.title)
+            _replace(folder / _FIGURES / file_name(experiment, number), text)
+
+
+def drawn(picture: Lines | Scatter | Heat, rows: Rows, title: str = "") -> str:
+    """Draw a picture as SVG."""
+    return heat_svg(picture, rows, title) if isinstance(picture, Heat) else svg(picture, rows, title)
 
 
 def page(found: Record) -> str:

@@ -15,7 +15,7 @@ import deniable as dn
 from deniable.estimation.operators.residues import ResidueSystem, identifies
 from papers.frame.cache import Cache
 from papers.frame.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Grid
-from papers.frame.report import judged
+from papers.frame.record import judged
 from papers.frame.rows import Rows
 from papers.frame.runner import run
 from papers.mss import (
