@@ -263,6 +263,6 @@ def share_of(condition: Callable[[Any], bool], text: str, *, all_of: float = 1.0
         good = sum(map(condition, rows))
         share = good / len(rows)
         kind = HOLDS if share >= all_of else IN_PART if share >= most_of else FAILS
-        return Verdict(kind, f"{text} in {good:,} of {len(rows):,} cases", "counted")
+        return Verdict(kind, f"{text} in {good:,} of {len(rows):,} cases", "every case counted")
 
     return judge

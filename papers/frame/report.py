@@ -14,7 +14,9 @@ from papers.frame.library import PAPERS, Paper
 from papers.frame.page_style import STYLE
 from papers.frame.record import Judged, Record, counts, file_name, in_words, pictures, record, text_of
 from papers.frame.rows import Rows
+from papers.frame.styles import known
 
+_GRIDS = {"quick": "reduced", "full": "papers’ own"}
 _FIGURES = "figures"  # the folder of pictures beside the page
 
 
@@ -75,7 +77,7 @@ def page(found: Record) -> str:
         f'<nav><a class="home" href="#top">Published results</a>{links}</nav>\n<main id="top">'
         "<h1>Published results, redrawn</h1>"
         f"<p>Every figure and table of {len(papers)} papers, measured again with deniable {escape(found['version'])} "
-        f"on the {escape(found['grid'])} grid, with a verdict on each claim. {escape(in_words(experiments))}.</p>"
+        f"on the {_GRIDS[found['grid']]} grid, with a verdict on each claim. {escape(in_words(experiments))}.</p>"
         f"{_KEY}{_filter()}{_summary(papers)}{body}</main></body></html>\n"
     )
 
@@ -161,7 +163,7 @@ def _claim(claim: Record) -> str:
         if claim["slip"] and claim["kind"] == "printed slip"
         else ""
     )
-    sure = "; ".join(each for each in (claim["power"], claim["confidence"]) if each)
+    sure = claim["power"] or claim["confidence"]  # of a comparison, how sure it is stands at the top of the page
     small = f"<small>{escape(_sentence(sure))}</small>" if sure else ""
     return (
         f'<li><span class="verdict {_class(claim["kind"])}">{escape(claim["kind"])}</span> '
@@ -170,9 +172,10 @@ def _claim(claim: Record) -> str:
 
 
 def _sentence(text: str) -> str:
-    """The text with a capital letter and a full stop, unless it begins with a symbol."""
-    first = text.split(" ", 1)[0]
-    begun = text[:1].upper() + text[1:] if first.isalpha() and first.islower() and len(first) > 1 else text
+    """The text with a capital letter and a full stop, unless it begins with a symbol or the name of a method."""
+    first = text.partition(" ")[0].rstrip(",:;")
+    plain = first == "a" or (len(first) > 1 and first.isalpha() and first.islower() and not known(first))
+    begun = text[:1].upper() + text[1:] if plain else text
     return begun if begun.endswith(".") or not begun else f"{begun}."
 
 

@@ -44,6 +44,11 @@ _FIXED = (  # the same thing under several names has the same style
 _PLACES = {name: place for place, names in enumerate(_FIXED) for name in names}
 
 
+def known(name: Any) -> bool:
+    """Whether this is the name of a method that has a style of its own."""
+    return name in _PLACES
+
+
 class Style(NamedTuple):
     """The colour and the marker of a method."""
 

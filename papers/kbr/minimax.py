@@ -103,8 +103,8 @@ SECTION_E_2 = Experiment(
     "section-e.2",
     "Section E.2: the minimax estimator of raw data",
     measure,
-    quick=Grid({"k": (2, 16, 256), "n": (10, 100, 10**4, 10**6), "draws": [400]}, repeats=12),
-    full=Grid({"k": (2, 16, 256), "n": (10, 100, 10**4, 10**6), "draws": [1000]}, repeats=50),
+    quick=Grid({"k": (2, 16, 256), "n": (10, 100, 10**4, 10**6), "draws": [400]}, repeats=60),
+    full=Grid({"k": (2, 16, 256), "n": (10, 100, 10**4, 10**6), "draws": [1000]}, repeats=60),
     claims=(
         Claim(
             "its loss is (1 - 1/k)/(sqrt n + 1)^2 whatever the distribution",

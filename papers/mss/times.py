@@ -87,7 +87,7 @@ def _faster(fast: str, slow: str) -> Callable[[Rows], Verdict]:
         won = sum(times > 1 for times in found)
         kind = HOLDS if won == len(found) else IN_PART if 2 * won >= len(found) else FAILS
         of = [_LABELS.get(name, name) for name in (slow, fast)]
-        text = f"{of[0]} takes {min(found):.2g} to {max(found):.2g} times as long as {of[1]}"
+        text = f"{of[0]} takes {min(found):.3g} to {max(found):.3g} times as long as {of[1]}"
         return Verdict(kind, f"{text}, longer at {won} of {len(found)} epsilons", "medians of times on this machine")
 
     return judge

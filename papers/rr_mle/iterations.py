@@ -76,7 +76,9 @@ def takes_about(expected: int, n: int, epsilon: float) -> Callable[[Rows], Verdi
             return NOTHING
         found = [run for run in runs if run is not None]
         if len(found) < len(runs):
-            return Verdict(FAILS, f"squared error {LEVEL:g} not reached in {len(runs) - len(found)} runs", "counted")
+            return Verdict(
+                FAILS, f"squared error {LEVEL:g} not reached in {len(runs) - len(found)} runs", "every case counted"
+            )
         mean = float(np.mean(found))
         factor = max(mean / expected, expected / mean)
         kind = HOLDS if factor <= _ABOUT else IN_PART if factor <= 2 * _ABOUT else FAILS
@@ -101,7 +103,7 @@ def not_reached(n: int, epsilon: float) -> Callable[[Rows], Verdict]:
         short = sum(each > LEVEL for each in last)
         kind = HOLDS if short == len(runs) else IN_PART if 2 * short >= len(runs) else FAILS
         numbers = f"squared error {min(last):.2g} to {max(last):.2g} at the end"
-        return Verdict(kind, f"{numbers}, above {LEVEL:g} in {short} of {len(runs)} runs", "counted")
+        return Verdict(kind, f"{numbers}, above {LEVEL:g} in {short} of {len(runs)} runs", "every case counted")
 
     return judge
 
@@ -117,4 +119,4 @@ def falling(rows: Rows) -> Verdict:
     numbers = (
         f"nearer at every checkpoint in {good} of {len(runs)} runs; what is left of the first distance at the end: "
     )
-    return Verdict(kind, numbers + f"{min(ends):.1g} to {max(ends):.1g}", "counted")
+    return Verdict(kind, numbers + f"{min(ends):.1g} to {max(ends):.1g}", "every case counted")

@@ -26,7 +26,7 @@ def near_half(rows: Rows) -> Verdict:
     for name, part in (("Nq >= 10", expected >= 10), ("Nq < 1", expected < 1)):
         if part.any():
             text += f"; where {name}, {share[part].min():.3f} to {share[part].max():.3f}"
-    return Verdict(kind, text, "counted")
+    return Verdict(kind, text, "every case counted")
 
 
 def adds_up(how: str, rounding: float = 1e-12) -> Callable[[Rows], Verdict]:
@@ -104,4 +104,4 @@ def off_the_line(rows: Rows) -> Verdict:
     off = without.column("off")
     away = int((off > 1e-6).sum())
     text = f"off it in {away} of {len(off)} cases, by {off.max():.2g} of the distance between InvP and InvN at most"
-    return Verdict(HOLDS if away else FAILS, text, "counted")
+    return Verdict(HOLDS if away else FAILS, text, "every case counted")
