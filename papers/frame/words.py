@@ -22,6 +22,7 @@ METRICS = {
     "off": "error",
     "own off": "deviation from the formula",
     "together off": "deviation from the formula",
+    "l1 off": "deviation from the formula",
     "l2 off": "deviation from the formula",
     "unexpected": "deviation from the formula",
     "needed": "needed epsilon",

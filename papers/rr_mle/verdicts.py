@@ -11,6 +11,7 @@ from papers.frame.judging import NOTHING
 from papers.frame.rows import Rows
 from papers.rr_mle.statements import SEVERAL, SURE
 
+_DETECTED = 1.28  # standard errors beyond the limit, for a probability of 90%
 _NEAR = 0.1  # shares within this distance of 1/2 are close to it
 
 
@@ -61,6 +62,7 @@ def right_ratio(formula: str) -> Callable[[Rows], Verdict]:
             kind,
             f"{text}; 1 within errors in {good} of {len(ratio)} cells",
             f"{SURE} standard errors, each about {float(error.max()):.1%}",
+            f"A difference of {(SURE + _DETECTED) * float(error.max()):.0%} would be seen with 90% probability",
         )
 
     return judge
