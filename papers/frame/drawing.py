@@ -53,7 +53,7 @@ def svg(picture: Lines | Scatter, rows: Rows, title: str = "") -> str:
     across, x_shared = _axes([[v for s in panel for v in s.x] for panel in found], log=picture.log_x)
     up, y_shared = _axes([[v for s in panel for v in s.reach()] for panel in found], log=picture.log_y)
     columns = columns_of(picture.panels, rows, len(parts))
-    keys, top = legend([(named(picture, name), style) for name, style in used.items()], columns)
+    keys, top = legend([(_in_legend(picture, name), style) for name, style in used.items()], columns)
     placed = place(parts, columns, top, GAP if y_shared else _OWN_AXIS, TITLE if x_shared else TITLE + 16)
     drawn = []
     for panel, lines, horizontal, vertical in zip(placed, found, across, up, strict=True):
@@ -143,6 +143,11 @@ def _runs(points: Sequence[tuple[float, float]]) -> list[list[tuple[float, float
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def _in_legend(picture: Lines | Scatter, name: Any) -> str:
+    """A method by its name, a number with the name of what it is a number of."""
+    return named(picture, name) if isinstance(name, str) else setting({picture.by: name})
 
 
 def panels_of(names: tuple[str, ...], rows: Rows) -> Iterator[tuple[str, Rows]]:

@@ -34,10 +34,10 @@ _FIXED = (  # the same thing under several names has the same style
     ("oue", "optimized unary", "InvP", "naive", "Naive DLap", "projected"),
     ("ss", "subset selection", "MLE*", "unbiased", "Unbiased DLap", "mle", "O-RR"),
     ("pgr", "O-RAPPOR", "InvN", "normalized", "central"),
-    ("mss", "Unbiased Lap", "unbiased, ask.entropy", "random mechanism"),
+    ("mss", "Unbiased Lap", "unbiased, ask.entropy", "random mechanism", "empirical, raw data", "empirical"),
     ("clh", "LocalLapKStars"),
     ("csr", "k-RAPPOR", "best k-RAPPOR"),
-    ("true", "uniform", "raw", "goal"),
+    ("true", "uniform", "goal"),
     ("pgr weighed",),
     ("mss searched",),
 )

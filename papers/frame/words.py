@@ -39,6 +39,8 @@ _SETTINGS = {  # how a parameter and its value are written; others as name = val
     "rounding": "{} rounding",
     "source": "{}",
     "loss": "{} loss",
+    "quantity": "{}",
+    "target": "loss {}",
     "with": "{}",
     "skew": "Zipf s = {}",
     "size": "S = {}",

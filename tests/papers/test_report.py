@@ -138,3 +138,16 @@ def test_the_published_page_names_every_paper_with_its_address() -> None:
     assert counts(PUBLISHED["experiments"])[SLIP] >= 1
     links = set(re.findall(r'href="#([^"]+)"', text))
     assert links <= set(re.findall(r'id="([^"]+)"', text))
+
+
+def test_a_method_looks_the_same_in_all_published_pictures_of_its_paper() -> None:
+    key = re.compile(r'<g fill="(#\w+)"><path [^>]*/><use href="#(m\d)"[^>]*/></g><text [^>]*>([^<]*)</text>')
+    for paper in PAPERS:
+        seen: dict[str, set[tuple[str, str]]] = {}
+        for each in paper.experiments():
+            for number, picture in enumerate(pictures(each)):
+                if isinstance(picture, Lines | Scatter) and picture.by == "method":
+                    text = (SHIPPED.parent / "figures" / file_name(each, number)).read_text()
+                    for colour, marker, label in key.findall(text):
+                        seen.setdefault(label, set()).add((colour, marker))
+        assert {label: found for label, found in seen.items() if len(found) > 1} == {}, paper.name
