@@ -39,7 +39,10 @@ PARTS: dict[str, dict[str, Callable[[], str]]] = {
         "numbers": mechanism_pages.numbers,
         "simulated": mechanism_pages.simulated,
     },
-    "docs/papers.md": {"verdicts": lambda: record.overview(record.read())},
+    "docs/papers.md": {
+        "papers": record.papers_table,
+        "verdicts": lambda: record.overview(record.read()),
+    },
     "docs/reference/python.md": {"classes": mechanism_pages.entries},
     "mkdocs.yml": {"mechanisms": mechanism_pages.navigation},
 }

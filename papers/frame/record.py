@@ -161,3 +161,10 @@ def overview(found: Record) -> str:
         numbers = " | ".join(str(tally[kind]) for kind in kinds)
         lines.append(f"| [`{paper.name}`]({paper.url}) | {sum(tally.values())} | {numbers} |")
     return "\n".join(lines) + "\n"
+
+
+def papers_table() -> str:
+    """The table of papers, in Markdown."""
+    lines = ["| name | paper |", "|---|---|"]
+    lines += [f"| `{each.name}` | {each.authors} [{each.title}]({each.url}) |" for each in PAPERS]
+    return "\n".join(lines) + "\n"
