@@ -30,11 +30,11 @@ docs: $(VENV)/.dev  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-papers: $(VENV)/.demo  ## Redraw published figures on small grids, with verdicts, into build/papers/report/ (minutes)
+papers: $(VENV)/.demo  ## Redraw published figures on a reduced grid (minutes), with verdicts, into build/papers/report/
 	$(BIN)/python -m papers run
 	$(BIN)/python -m papers report
 
-papers-full: $(VENV)/.demo  ## Redraw them on the full grids (a night); resumes where it was interrupted
+papers-full: $(VENV)/.demo  ## The same on the full grids (overnight); resumes where it was stopped
 	$(BIN)/python -m papers run --full
 	$(BIN)/python -m papers report --full -o build/papers/report-full
 

@@ -23,7 +23,7 @@ Data = Annotated[Path | None, typer.Option("--data", help="Folder with real data
 
 @app.command("list")
 def list_(names: Names = None, full: Full = False, results: Results = _DEFAULT / "results", data: Data = None) -> None:
-    """List every figure and table with its claims and verdicts.
+    """List every figure and table with its claims and verdicts: yours, or those of the last published run.
 
     \b
     Examples:
@@ -32,14 +32,17 @@ def list_(names: Names = None, full: Full = False, results: Results = _DEFAULT /
     """
     from deniable.cli.terminal import console, table
     from papers.frame.cache import Cache
+    from papers.frame.experiment import NOT_RUN
     from papers.frame.library import experiments
-    from papers.frame.report import judged
+    from papers.frame.record import judged, shipped
 
     _use(data)
-    listed = table("", "figure", "claim", "verdict", left=3)
+    listed, known = table("", "figure", "claim", "verdict", left=3), {} if full else shipped()
     for experiment in experiments(names or ()):
         for claim, verdict in judged(experiment, Cache(results), full=full).verdicts:
-            listed.add_row(experiment.id, claim.text, verdict.kind)
+            last = known.get((experiment.id, claim.text))
+            kind = f"{last} (shipped)" if verdict.kind == NOT_RUN and last else verdict.kind
+            listed.add_row(experiment.id, claim.text, kind)
     console().print(listed)
 
 
@@ -64,7 +67,7 @@ def run(
     from papers.frame.cache import Cache
     from papers.frame.experiment import Experiment
     from papers.frame.library import experiments
-    from papers.frame.report import judged
+    from papers.frame.record import judged
     from papers.frame.runner import run as measure
 
     _use(data)
@@ -92,6 +95,9 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the page, pictures and tables.")] = _DEFAULT
     / "report",
     full: Full = False,
+    docs: Annotated[
+        bool, typer.Option("--docs", help="Write the report of the documentation, in docs/papers.")
+    ] = False,
     results: Results = _DEFAULT / "results",
     data: Data = None,
 ) -> None:
@@ -105,15 +111,25 @@ def report(
     from deniable.cli.terminal import progress
     from papers.frame.cache import Cache
     from papers.frame.library import experiments
-    from papers.frame.report import judged, write
+    from papers.frame.record import SHIPPED, judged
+    from papers.frame.report import write
 
     _use(data)
     cache = Cache(results)
+    if docs and (names or full):
+        raise CommandError("--docs publishes all papers on the quick grid: leave out names and --full")
     with progress() as bar:
         chosen = experiments(names or ())
         task = bar.add_task("drawing", total=len(chosen))
         entries = [judged(each, cache, full=full) for each in chosen]
-        page = write(entries, output, full=full, progress=lambda each: bar.update(task, advance=1, description=each.id))
+        page = write(
+            entries,
+            SHIPPED.parent if docs else output,
+            full=full,
+            page_name="report.html" if docs else "index.html",
+            tables=not docs,
+            progress=lambda each: bar.update(task, advance=1, description=each.id),
+        )
     typer.echo(page)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import deniable
+from papers.frame import record, report
 from tools import mechanism_pages
 
 ROOT = Path(__file__).parents[1]
@@ -28,12 +29,19 @@ def by_module() -> list[tuple[str, str]]:
     return sorted(deniable.PUBLIC.items(), key=lambda item: (item[1].split("."), item[0].lower()))
 
 
-FILES: dict[str, Callable[[], str]] = {"src/deniable/__init__.pyi": stub}
+FILES: dict[str, Callable[[], str]] = {
+    "src/deniable/__init__.pyi": stub,
+    "docs/papers/report.html": lambda: report.page(record.read()),
+}
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/mechanisms/index.md": {
         "overview": mechanism_pages.overview,
         "numbers": mechanism_pages.numbers,
         "simulated": mechanism_pages.simulated,
+    },
+    "docs/papers.md": {
+        "papers": record.papers_table,
+        "verdicts": lambda: record.overview(record.read()),
     },
     "docs/reference/python.md": {"classes": mechanism_pages.entries},
     "mkdocs.yml": {"mechanisms": mechanism_pages.navigation},

@@ -46,7 +46,7 @@ FIGURE_1 = Experiment(
         ),
         Claim(
             "(b) debiasing undoes the smoothing of the profile",
-            only(centred("off", profiles.UNBIASED, by=["r"]), part=PROFILE),
+            only(centred("off", profiles.UNBIASED, by=["r"], within=0.005), part=PROFILE),
             "section 6",
         ),
         Claim(

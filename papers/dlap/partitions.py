@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -138,21 +139,21 @@ def is_lambda(rows: Rows) -> Verdict:
 def grows(rows: Rows) -> Verdict:
     """Judge whether the naive bias is positive, rises with beta, and equals 1/lambda - 1 up to chance."""
     part = rows.where(method=NAIVE, share=FINITE)
-    seen = centred("unexpected", NAIVE, by=["table_name", "share"])(part)
-    told, rising = [], seen.kind == HOLDS
+    seen = centred("unexpected", NAIVE, by=["table_name", "share"], within=0.02)(part)
+    told, rising = [], True
     for key, own in part.groups("table_name"):
         known, means = (own.average(name, "share").column(name) for name in ("expected", "off"))
         rising &= bool(known[0] > 0 and (np.diff(known) > 0).all())
         told.append(
             f"{key['table_name']}: {known[0]:.2%} to {known[-1]:.2%}, simulated {means[0]:.2%} to {means[-1]:.2%}"
         )
-    return exact(lambda _: rising, lambda _: f"{'; '.join(told)}; {seen.numbers}", seen.confidence)(part)
+    return replace(seen, kind=seen.kind if rising else FAILS, numbers=f"{'; '.join(told)}. {seen.numbers}")
 
 
 def _claims(unbiased: str, naive: str) -> tuple[Claim, ...]:
     return (
         Claim(naive, grows, "E.3"),
-        Claim(unbiased, only(centred("off", UNBIASED, by=["table_name", "share"]), share=FINITE), "E.3"),
+        Claim(unbiased, only(centred("off", UNBIASED, by=["table_name", "share"], within=0.02), share=FINITE), "E.3"),
         Claim(
             "the unbiased answer has the lower mean square error",
             only(never_above("square", UNBIASED, [NAIVE], by=["table_name", "share"]), share=SHARES),

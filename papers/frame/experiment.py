@@ -4,37 +4,54 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from papers.frame.rows import Row, Rows
 
-HOLDS, IN_PART, FAILS, NOT_RUN = "holds", "holds in part", "fails", "not run"
-VERDICTS = (HOLDS, IN_PART, FAILS)
+HOLDS, IN_PART, UNDECIDED, SLIP, FAILS, NOT_RUN = (
+    "holds",
+    "holds in part",
+    "not decided",
+    "printed slip",
+    "contradicted",
+    "not run",
+)
+VERDICTS = (HOLDS, IN_PART, UNDECIDED, SLIP, FAILS, NOT_RUN)
 
 Measure = Callable[..., Sequence[Row]]  # called with a seed and the grid's parameters by keyword; a module's function
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim, the numbers behind it, and its confidence."""
+    """The verdict on a claim, a sentence with the numbers behind it, how sure it is, and what could have been seen."""
 
     kind: str
     numbers: str
     confidence: str
+    power: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in (*VERDICTS, NOT_RUN):
+        if self.kind not in VERDICTS:
             raise ValueError(f"a verdict is one of {VERDICTS}, not {self.kind!r}")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper, in one line, and the function that judges it on the results."""
+    """One statement of a paper, in one line, and the function that judges it on the results.
+
+    `slip` tells what a printed formula or sentence should say instead, where its failure matters to nothing else.
+    """
 
     text: str
     judge: Callable[[Rows], Verdict]
     where: str = ""  # section, theorem or figure of the paper
+    slip: str = ""
+
+    def judged(self, rows: Rows) -> Verdict:
+        """Return the verdict on these results, in which a slip in print is told from a contradiction."""
+        verdict = self.judge(rows)
+        return replace(verdict, kind=SLIP) if self.slip and verdict.kind in (IN_PART, FAILS) else verdict
 
 
 @dataclass(frozen=True)
@@ -146,4 +163,4 @@ class Experiment:
 
     def judged(self, rows: Rows) -> list[tuple[Claim, Verdict]]:
         """Return every claim with its verdict on these results."""
-        return [(claim, claim.judge(rows)) for claim in self.claims]
+        return [(claim, claim.judged(rows)) for claim in self.claims]

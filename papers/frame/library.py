@@ -12,10 +12,12 @@ from papers.frame.experiment import Experiment
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its name on the command line, which is also its folder, and its title."""
+    """A paper: its name on the command line, which is also its folder, its title, its authors, and its address."""
 
     name: str
     title: str
+    authors: str
+    url: str
 
     def experiments(self) -> tuple[Experiment, ...]:
         """Return its experiments, in the order of the paper."""
@@ -26,19 +28,27 @@ class Paper:
 PAPERS: tuple[Paper, ...] = (
     Paper(
         "rr_mle",
-        "Estimating the True Distribution of Data Collected with Randomized Response (Pinzon et al. 2026)",
+        "Estimating the True Distribution of Data Collected with Randomized Response",
+        "Pinzón, ElSalamouny, Massot, Miller, Arcolezi, Palamidessi (AAAI 2026).",
+        "https://doi.org/10.1609/aaai.v40i42.40888",
     ),
     Paper(
         "kbr",
-        "Discrete Distribution Estimation under Local Privacy (Kairouz, Bonawitz, Ramage 2016)",
+        "Discrete Distribution Estimation under Local Privacy",
+        "Kairouz, Bonawitz, Ramage (ICML 2016).",
+        "https://arxiv.org/abs/1602.07387",
     ),
     Paper(
         "mss",
-        "Private Frequency Estimation via Residue Number Systems (Arcolezi 2026)",
+        "Private Frequency Estimation via Residue Number Systems",
+        "Arcolezi (2025).",
+        "https://arxiv.org/abs/2511.11569",
     ),
     Paper(
         "dlap",
-        "Privacy by Postprocessing the Discrete Laplace Mechanism (Hillebrand, Imola, Pagh, Sejer 2026)",
+        "Privacy by Postprocessing the Discrete Laplace Mechanism",
+        "Hillebrand, Imola, Pagh, Sejer (2026).",
+        "https://arxiv.org/abs/2605.06502",
     ),
 )
 

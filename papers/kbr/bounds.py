@@ -19,7 +19,7 @@ from papers.kbr.sources import FLAT, K_RAPPOR, K_RR, LABELS, NAMES, PAPER, drawn
 
 MOST = 5.0  # the constant of the upper bound stays below this
 _SHOWN = {K_RR: NAMES[K_RR], K_RAPPOR: NAMES[K_RAPPOR], "subset selection": "ss"}
-_LABELS = {**LABELS, "l2 over upper": "l2^2 / min{1, k/(n eps^2)}", "l1 over upper": "l1 / min{1, k/sqrt(n eps^2)}"}
+_LABELS = {**LABELS, "l2 over upper": "squared l2 loss / upper bound", "l1 over upper": "l1 loss / upper bound"}
 _SOURCES = ("zipf 0", "geometric", "zipf 1", "zipf 5", FLAT)
 
 

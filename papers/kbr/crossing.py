@@ -98,6 +98,7 @@ PROPOSITION_5 = Experiment(
                 lambda rows: "it is least at k = {}, {:.4f}".format(*_minimum(rows)),
             ),
             "D",
+            slip="it is least at k = 8; the proof does not need it",
         ),
         Claim(
             f"f(ln 7, 7) = {_SAID}",
@@ -105,6 +106,7 @@ PROPOSITION_5 = Experiment(
                 lambda rows: abs(_f(rows, AT_K)[7] - _SAID) < 1e-3, lambda rows: f"f(ln 7, 7) = {_f(rows, AT_K)[7]:.4f}"
             ),
             "D",
+            slip="f(ln 7, 7) = 2.1593; the proof does not need it",
         ),
     ),
     picture=(

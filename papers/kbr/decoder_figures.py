@@ -31,12 +31,12 @@ _CONTRARY = (
 )
 
 
-def _grids(sources: tuple[str, ...], users: tuple[int, ...]) -> tuple[Grid, Grid]:
+def _grids(sources: tuple[str, ...], users: tuple[int, ...], few: int = 5) -> tuple[Grid, Grid]:
     def grid(sizes: tuple[int, ...], draws: int, repeats: int) -> Grid:
         epsilons = [round(math.log(size), 4) for size in sizes]
         return Grid({"source": sources, "n": users, "k": sizes, "epsilon": epsilons, "draws": [draws]}, repeats=repeats)
 
-    return grid(_FEW, 10, 5), grid(_ALL, 100, 10)
+    return grid(_FEW, 10, few), grid(_ALL, 100, 10)
 
 
 def _projected(text: str, norm: str, source: Any, name: str) -> Claim:
@@ -121,7 +121,7 @@ def _with_all_sources(figure: Experiment) -> Experiment:
 
 def _comparison(number: int, norm: str, title: str) -> Experiment:
     krr, rappor = BEST.values()
-    quick, full = _grids(("geometric", FLAT), (100, 30_000))
+    quick, full = _grids(("geometric", FLAT), (100, 30_000), 20)
     low = only(never_above(norm, krr, [rappor], by=_BY), region=LOW_PRIVACY)
     high = only(never_above(norm, rappor, [krr], by=_BY), region=HIGH_PRIVACY, source="geometric", k=_ALL[5:])
     high = only(high, epsilon=[round(math.log(size), 4) for size in _ALL[:4]])
@@ -139,7 +139,7 @@ def _comparison(number: int, norm: str, title: str) -> Experiment:
             *(shrinking if norm == "l1" else ()),
         ),
         picture=Heat("epsilon", "k", f"gain {norm}", panels=("source", "n"), diverging=True, labels=_HEAT),
-        note=f"{_SETTING}5 times 10 evaluations in the quick grid and 1,000 in the full one. The best decoder of a "
+        note=f"{_SETTING}20 times 10 evaluations in the quick grid and 1,000 in the full one. The best decoder of a "
         "cell is that of the least mean loss over a seed's evaluations; negative numbers (blue) are better for k-RR.",
     )
 

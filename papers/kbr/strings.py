@@ -58,13 +58,20 @@ SECTION_G = Experiment(
     full=Grid({"size": (256, 512), "design": ("1x64", "1x256", "2x16", "2x32", "3x8", "4x4")}, repeats=1000),
     claims=(
         Claim(
-            "a string has buckets of its own with probability (1 - k^-C)^(S-1)", centred("own off", O_RR, by=_BY), "G"
+            "a string has buckets of its own with probability (1 - k^-C)^(S-1)",
+            centred("own off", O_RR, by=_BY, within=0.02),
+            "G",
         ),
-        Claim("two strings share all buckets with probability k^-C", centred("together off", O_RR, by=_BY), "G"),
+        Claim(
+            "two strings share all buckets with probability k^-C",
+            centred("together off", O_RR, by=_BY, within=5e-4),
+            "G",
+        ),
         Claim(
             "the system has kC independent equations",
             only(share_of(lambda row: row["rank"] == row["said"], "rank kC, of 8 kC strings or more"), enough=True),
             "G",
+            slip="there are C(k - 1) + 1, since the buckets of each cohort add up to the same whole",
         ),
         Claim(
             "rather, there are C(k - 1) + 1",

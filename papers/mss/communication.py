@@ -109,6 +109,7 @@ FIGURE_2 = Experiment(
                 method="mss",
             ),
             "abstract and section 1",
+            slip="ceil(log2 of (m_j choose w_j)) in place of ceil(log2 m_j), as Table 1 and equation 2 have it",
         ),
         Claim(
             "beside it, ours: csr and clh send fewer bits than mss everywhere, at no more error (Figure 1)",

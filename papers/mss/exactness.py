@@ -145,6 +145,7 @@ THEOREM_2 = Experiment(
                 method=PRINTED,
             ),
             "section 3.2",
+            slip="n_j is the number of reports of cohort j; the printed sum counts each of them w_j times",
         ),
     ),
     picture=Table(("method", "ridge"), ("bias",), labels={"bias": "largest bias, mean"}),

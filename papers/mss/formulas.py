@@ -108,7 +108,12 @@ TABLE_1 = Experiment(
     full=Grid({"k": [100, 1024, 22_000], "epsilon": [0.5, 1.0, 2.0, 3.0, 4.0, 5.0]}, repeats=3),
     claims=(
         Claim("bits of grr, ss, mss", _within(_EXACTLY, BITS, "grr", "ss", "mss"), _WHOLE),
-        Claim("bits of pgr: ceil(log2 k)", _within(_EXACTLY, BITS, "pgr"), _WHOLE),
+        Claim(
+            "bits of pgr: ceil(log2 k)",
+            _within(_EXACTLY, BITS, "pgr"),
+            _WHOLE,
+            slip="ceil(log2 K), K the number of points of the geometry",
+        ),
         Claim(
             "errors of grr, ss, pgr and of rappor as oue, of a value that nobody has",
             _within(_NEAR, ERROR, "grr", "ss", "pgr", "rappor as oue"),
@@ -131,6 +136,7 @@ TABLE_1 = Experiment(
                 partial(_judged, lambda row: abs(row["off"]) <= _NEAR), quantity=(ERROR, ATTACK), method="rappor as sue"
             ),
             _WHOLE,
+            slip="the table has the error of optimized and the attack rate of symmetric unary encoding",
         ),
         Claim(
             "or those of optimized unary encoding",
@@ -138,11 +144,13 @@ TABLE_1 = Experiment(
                 partial(_judged, lambda row: abs(row["off"]) <= _NEAR), quantity=(ERROR, ATTACK), method="rappor as oue"
             ),
             _WHOLE,
+            slip="the table has the error of optimized and the attack rate of symmetric unary encoding",
         ),
         Claim(
             "equation 7 is an upper bound on the attack rate of mss",
             only(partial(_judged, lambda row: row["said"] >= row["exact"]), quantity=BOUND),
             "section 4.4",
+            slip="it is a lower bound; the inequality itself is printed the right way round",
         ),
     ),
     picture=(

@@ -18,7 +18,7 @@ PROPERTIES = (
     Experiment(
         PAPER,
         "table-1",
-        "What each estimator costs",
+        "Table 1: what each estimator costs",
         seconds,
         quick=Grid({"k": (100, 10**4, 10**5, 10**6), "epsilon": [4.0], "n": [10**6], "repeats": [7]}, repeats=3),
         full=Grid({"k": [10**e for e in range(2, 8)], "epsilon": [4.0], "n": [10**6], "repeats": [15]}, repeats=5),
@@ -41,7 +41,7 @@ PROPERTIES = (
     Experiment(
         PAPER,
         "validity",
-        "How often the unbiased estimate of an absent value is negative",
+        "Section 5.1: how often the unbiased estimate of an absent value is negative",
         negative,
         quick=Grid(
             {
@@ -93,7 +93,7 @@ PROPERTIES = (
     Experiment(
         PAPER,
         "bias",
-        "Squared bias and variance of the valid estimators",
+        "Published code: squared bias and variance of the valid estimators",
         bias,
         quick=Grid(
             {

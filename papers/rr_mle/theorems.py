@@ -19,7 +19,7 @@ THEOREMS = (
     Experiment(
         PAPER,
         "theorem-1",
-        "MLE* is the maximum of the likelihood",
+        "Theorem 1: MLE* is the maximum of the likelihood",
         maximal,
         quick=Grid(_MAXIMAL, repeats=2),
         full=Grid(_MAXIMAL, repeats=40),
@@ -42,13 +42,18 @@ THEOREMS = (
     Experiment(
         PAPER,
         "algorithm-1",
-        "What the estimate adds up to",
+        "Algorithm 1: what the estimate adds up to",
         totals,
         quick=Grid(_TOTALS, repeats=3),
         full=Grid(_TOTALS, repeats=20),
         claims=(
             Claim("the estimate adds up to 1, from exact integers", adds_up(EXACT), "Algorithm 1"),
-            Claim("it does with the running sum s in floating point", adds_up(RUNNING), "Algorithm 1, A"),
+            Claim(
+                "it does with the running sum s in floating point",
+                adds_up(RUNNING),
+                "Algorithm 1, A",
+                slip="in floating point the estimate must be divided by its sum at the end, as the published code does",
+            ),
         ),
         picture=Scatter("k", "off", "sum", log_x=True, log_y=True, labels={"k": "values K", "off": "|1 - sum|"}),
         note="The algorithm is right. Taken literally in floating point, its running sum gathers a rounding error for "
@@ -58,7 +63,7 @@ THEOREMS = (
     Experiment(
         PAPER,
         "theorem-2",
-        "InvP, MLE* and InvN on one line",
+        "Theorem 2: InvP, MLE* and InvN on one line",
         collinear,
         quick=Grid({"k": (4, 10, 50), "epsilon": (1.0, 4.0), "n": [10**6]}, repeats=30),
         full=Grid({"k": (4, 10, 50, 100), "epsilon": (1.0, 2.0, 4.0), "n": [10**6, 10**7]}, repeats=200),
@@ -90,12 +95,17 @@ THEOREMS = (
     Experiment(
         PAPER,
         "equation-8",
-        "The variance of the unbiased estimate",
+        "Equation 8: the variance of the unbiased estimate",
         variances,
         quick=Grid(_VARIANCES, repeats=3),
         full=Grid(_VARIANCES, repeats=100),
         claims=(
-            Claim("the variance of Inv is as printed, over N(p - q)", right_ratio(PRINTED), "Equation 8"),
+            Claim(
+                "the variance of Inv is as printed, over N(p - q)",
+                right_ratio(PRINTED),
+                "Equation 8",
+                slip="the divisor is N(p - q)^2",
+            ),
             Claim("it is the same over N(p - q)^2", right_ratio(SQUARED), "Equation 8, corrected"),
         ),
         picture=Table(("formula", "k", "epsilon", "frequency"), ("ratio",), labels={"ratio": "measured/formula"}),
@@ -106,7 +116,7 @@ THEOREMS = (
     Experiment(
         PAPER,
         "theorem-9",
-        "Squared error of all four estimators by users",
+        "Theorem 9: squared error of all four estimators by users",
         four_errors,
         quick=Grid(
             {

@@ -11,6 +11,7 @@ from papers.frame.judging import NOTHING
 from papers.frame.rows import Rows
 from papers.rr_mle.statements import SEVERAL, SURE
 
+_DETECTED = 1.28  # standard errors beyond the limit, for a probability of 90%
 _NEAR = 0.1  # shares within this distance of 1/2 are close to it
 
 
@@ -26,7 +27,7 @@ def near_half(rows: Rows) -> Verdict:
     for name, part in (("Nq >= 10", expected >= 10), ("Nq < 1", expected < 1)):
         if part.any():
             text += f"; where {name}, {share[part].min():.3f} to {share[part].max():.3f}"
-    return Verdict(kind, text, "counted")
+    return Verdict(kind, text, "every case counted")
 
 
 def adds_up(how: str, rounding: float = 1e-12) -> Callable[[Rows], Verdict]:
@@ -61,6 +62,7 @@ def right_ratio(formula: str) -> Callable[[Rows], Verdict]:
             kind,
             f"{text}; 1 within errors in {good} of {len(ratio)} cells",
             f"{SURE} standard errors, each about {float(error.max()):.1%}",
+            f"A difference of {(SURE + _DETECTED) * float(error.max()):.0%} would be seen with 90% probability",
         )
 
     return judge
@@ -104,4 +106,4 @@ def off_the_line(rows: Rows) -> Verdict:
     off = without.column("off")
     away = int((off > 1e-6).sum())
     text = f"off it in {away} of {len(off)} cases, by {off.max():.2g} of the distance between InvP and InvN at most"
-    return Verdict(HOLDS if away else FAILS, text, "counted")
+    return Verdict(HOLDS if away else FAILS, text, "every case counted")

@@ -10,7 +10,7 @@ from typing import Any
 from papers.frame.cache import Cache
 from papers.frame.experiment import Experiment, Grid
 from papers.frame.library import experiments
-from papers.frame.report import judged
+from papers.frame.record import judged
 from papers.frame.runner import run
 
 

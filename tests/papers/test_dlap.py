@@ -19,7 +19,7 @@ from deniable.counts.noise import DiscreteLaplace
 from papers.dlap import conversions, entropies, exponentials, majority, partitions, profiles, stars, tables
 from papers.dlap.local_stars import LocalLapKStars
 from papers.frame.data import VARIABLE
-from papers.frame.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Experiment
+from papers.frame.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, UNDECIDED, Experiment
 from papers.frame.library import experiments
 from papers.frame.rows import Rows
 from tests.papers.experiments import shrunk, verdicts
@@ -99,7 +99,7 @@ def test_a_planted_wrong_constant_turns_the_verdicts(tmp_path: Path, monkeypatch
     }
     for name, place in places.items():
         right = small(name, repeats=6, **settings.get(name, {}))
-        assert verdicts(right, tmp_path / "right")[place] == HOLDS, name
+        assert verdicts(right, tmp_path / "right")[place] in (HOLDS, UNDECIDED), name  # of a small grid
     # half the variance of the noise, halved once more
     monkeypatch.setattr(DiscreteLaplace, "a", property(lambda self: self.q / (1 - self.q) ** 2 / 2))
     for name, place in places.items():
@@ -108,7 +108,7 @@ def test_a_planted_wrong_constant_turns_the_verdicts(tmp_path: Path, monkeypatch
 
 
 def test_a_naive_entropy_in_place_of_ours_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert verdicts(small("figure-5", repeats=6), tmp_path / "right")[:3] == [HOLDS] * 3
+    assert verdicts(small("figure-5", repeats=6), tmp_path / "right")[:3] == [HOLDS, HOLDS, UNDECIDED]
     real = dn.debias
 
     def biased(*arguments: Any, **options: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from papers.frame.data import VARIABLE
-from papers.frame.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, Experiment
+from papers.frame.experiment import FAILS, HOLDS, IN_PART, NOT_RUN, UNDECIDED, Experiment
 from papers.frame.library import experiments
 from papers.frame.rows import Rows
 from papers.rr_mle.columns import INCOME_FILE, column
@@ -114,6 +114,8 @@ def test_an_iteration_is_read_off_between_checkpoints() -> None:
 def test_numbers_of_iterations_are_judged() -> None:
     rows = Rows(_run([1e-1, 1e-2, 1e-4]))
     assert takes_about(1500, 10, 1.0)(rows).kind == HOLDS
+    assert takes_about(1500, 10, 1.0, fitted=True)(rows).kind == UNDECIDED
+    assert takes_about(9000, 10, 1.0, fitted=True)(rows).kind == FAILS
     assert takes_about(2500, 10, 1.0)(rows).kind == IN_PART
     assert takes_about(9000, 10, 1.0)(rows).kind == FAILS
     assert takes_about(1500, 10, 1.0)(Rows(_run([1e-1, 1e-2]))).kind == FAILS
