@@ -30,6 +30,17 @@ def check_unbiased_and_variance(m: Mechanism) -> None:
     _close(np.array([sampling]), 0.3 * 0.7 / 7, scale)
 
 
+def check_variances_of_weighted_sums(m: Mechanism, seed: int) -> None:
+    """By every report of every value: the variance that a user adds to weighted sums of the unbiased estimate."""
+    possible = list(m.layout.all())
+    chance = np.array([[float(m.probability(payload, value)) for payload in possible] for value in m.domain.all_labels()])
+    says = np.array([_unbiased(m, [payload]) for payload in possible])
+    random = np.random.default_rng(seed).normal(size=(2, m.k))
+    for weights in (*random, np.eye(m.k)[0], np.arange(m.k) - (m.k - 1) / 2):
+        adds = says @ weights
+        _close(m.variances_of(weights), chance @ adds**2 - (chance @ adds) ** 2, float(np.abs(adds).max()) ** 2)
+
+
 def check_estimate_is_a_mean_over_reports(m: Mechanism, seed: int) -> None:
     possible = list(m.layout.all())
     chosen = [possible[place] for place in np.random.default_rng(seed).integers(0, len(possible), 9)]

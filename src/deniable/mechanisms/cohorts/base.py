@@ -135,9 +135,9 @@ class CohortMechanism(Mechanism):
 
     @abstractmethod
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
-        """[x, s]: the mean square of what the report of a user with value x adds to the estimate of value s.
+        """[x, s]: the mean square of what the report of a user with value x adds to estimate s.
 
-        A cell adds its share times the weight [s, cohort, bucket] to the estimate of s, and `constant` is added.
+        A cell adds its share times the weight [s, cohort, bucket] to estimate s, and `constant` [s] is added.
         """
 
     @abstractmethod
@@ -220,6 +220,15 @@ class CohortMechanism(Mechanism):
             raise InvalidArgument(
                 "domain", "be closed here", "open", "Errors in an open domain depend on the candidates."
             )
+
+    def variances_of(self, weights: Floats) -> Floats:
+        self.check_closed()
+        design, even = self.whole_design, np.full(self.k, 1 / self.k)
+        solved = design.solve(weights)[0]
+        constant = weights @ even - solved @ design.gather(design.scatter(even))
+        on_cells = design.cohorts * design.scatter(solved)
+        moments = self._second_moments(design, on_cells[np.newaxis], np.array([constant]))[:, 0]
+        return np.maximum(moments - weights**2, 0.0)
 
     @cached_property
     def _user_variances(self) -> Floats | None:

@@ -222,6 +222,9 @@ class ModularSubsetSelection(Mechanism):
     def _noise(self) -> ResidueNoise:
         return ResidueNoise(self.system, self._residue_channels)
 
+    def variances_of(self, weights: Floats) -> Floats:
+        return self._noise.of_weights(weights)
+
     def noise_accuracy(self) -> float:
         """Relative standard error of the stated variance: zero up to 640 values, else the sampling error."""
         return self._noise.accuracy

@@ -207,6 +207,10 @@ class SummationHistogramEncoding(Mechanism):
         """n Var = level_variance / gain^2 for these users, whatever f; f(1-f) more for the population."""
         return for_target(float(self.level_variance / self.gain**2), 0.0, target)
 
+    def variances_of(self, weights: Floats) -> Floats:
+        # levels are independent, with one variance for all users
+        return np.full(self.k, float(self.level_variance / self.gain**2) * float(weights @ weights))
+
     def reports_operator(self, data: Payloads) -> LevelOperator:
         return LevelOperator(data, np.array([float(odds) for odds in self._odds]))
 
