@@ -23,6 +23,7 @@ BUDGETS = {
     "tests/contract": 140,
     "tests/core": 8,
     "tests/counts": 35,
+    "tests/derived": 20,
     "tests/docs": 55,
     "tests/estimation": 55,
     "tests/heavy_hitters": 20,

@@ -11,6 +11,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Integers, Mask
 from deniable.core.defaults import LEVEL, RATE, SHOWN
+from deniable.core.derivable import Derivable
 from deniable.core.domain import Domain, Label
 from deniable.core.errors import MissingExtra
 from deniable.core.validate import strictly_between, whole
@@ -22,6 +23,32 @@ class IntervalRule(Protocol):
     def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval: ...
 
     def present(self, rate: float, control: str) -> Mask: ...
+
+
+class WeightedSums(Protocol):
+    """Weighted sums of the unbiased frequencies behind an estimate, with their variances (estimation/weighted_sums.py).
+
+    The frequencies are shifted to sum to 1.
+    """
+
+    @property
+    def unbiased(self) -> Floats: ...
+
+    @property
+    def frequencies(self) -> Floats: ...
+
+    @property
+    def tails(self) -> Any: ...
+
+    def value(self, weights: Floats) -> float: ...
+
+    def variance(self, weights: Floats) -> float: ...
+
+    def share(self, members: Mask, level: float, *, inside: bool) -> tuple[float, float, float, float]: ...
+
+    def rows(self, level: float, simultaneous: bool) -> tuple[Floats, Floats, Interval]: ...
+
+    def errors_at(self, frequencies: Floats, places: Any) -> Floats: ...
 
 
 class Interval(NamedTuple):
@@ -43,7 +70,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Derivable):
     """Estimated frequencies of all values of a domain.
 
     `target` is what the error bars refer to: "users", the frequencies among the users who reported, or
@@ -64,6 +91,7 @@ class Estimate:
     fingerprint: str
     simulated: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
+    sums: WeightedSums | None = field(default=None, repr=False)
 
     @property
     def counts(self) -> Floats:

@@ -33,7 +33,9 @@ def check_unbiased_and_variance(m: Mechanism) -> None:
 def check_variances_of_weighted_sums(m: Mechanism, seed: int) -> None:
     """By every report of every value: the variance that a user adds to weighted sums of the unbiased estimate."""
     possible = list(m.layout.all())
-    chance = np.array([[float(m.probability(payload, value)) for payload in possible] for value in m.domain.all_labels()])
+    chance = np.array(
+        [[float(m.probability(payload, value)) for payload in possible] for value in m.domain.all_labels()]
+    )
     says = np.array([_unbiased(m, [payload]) for payload in possible])
     random = np.random.default_rng(seed).normal(size=(2, m.k))
     for weights in (*random, np.eye(m.k)[0], np.arange(m.k) - (m.k - 1) / 2):

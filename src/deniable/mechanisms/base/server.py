@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from deniable.estimation.channel import Noise, noise_at
 from deniable.estimation.evidence import Evidence, Solution
 from deniable.estimation.intervals import BinomialTails, ScoreIntervals
 from deniable.estimation.methods.shared import UNBIASED, shared_methods
+from deniable.estimation.weighted_sums import EstimatedSums
 from deniable.mechanisms.layouts.layout import one_row
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def estimated(mechanism: Mechanism, evidence: Evidence, kept: Reports | None, me
         is_unbiased=method in UNBIASED,
         note=_interval_note(mechanism, evidence) + ("" if method == "unbiased" else _MOVED),
         details=solution.details,
+        variances_of=mechanism.variances_of,
     )
 
 
@@ -101,9 +103,12 @@ def assembled(
     note: str,
     details: Mapping[str, Any],
     skewness: float = 0.0,
+    variances_of: Callable[[Floats], Floats] | None = None,
 ) -> Estimate:
     """Join a method's frequencies with the error bars of the unbiased estimate behind them."""
     moved = None if frequencies is unbiased else frequencies
+    rule = ScoreIntervals(unbiased, summary.n, noise, moved, tails, skewness)
+    plain = replace(rule, constrained=None)
     return Estimate(
         domain=domain,
         frequencies=_frozen(frequencies),
@@ -112,11 +117,12 @@ def assembled(
         method=method,
         target=target,
         unbiased=is_unbiased,
-        interval_rule=ScoreIntervals(unbiased, summary.n, noise, moved, tails, skewness),
+        interval_rule=rule,
         interval_note=note,
         fingerprint=mechanism.fingerprint,
         simulated=summary.simulated,
         details=details,
+        sums=variances_of and EstimatedSums(unbiased, summary.n, target, variances_of, noise, plain, tails),
     )
 
 

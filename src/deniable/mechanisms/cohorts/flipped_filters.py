@@ -166,7 +166,9 @@ class FlippedFilters(CohortMechanism):
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report of cohort c adds sum_b weight [c, b] ((bit b - q)/(p - q) - centre), and a constant:
         # bits vary by q (1 - q)/(p - q)^2 about 1 in the value's filter and 0 elsewhere
-        found: Floats = np.broadcast_to(self._flip_noise * (weights**2).sum((1, 2)), (design.values, len(constant))).copy()
+        found: Floats = np.broadcast_to(
+            self._flip_noise * (weights**2).sum((1, 2)), (design.values, len(constant))
+        ).copy()
         padded = np.pad(weights, ((0, 0), (0, 0), (0, 1)))
         for cohort in range(self.cohorts):
             own = design.table[cohort * self.hashes : (cohort + 1) * self.hashes]

@@ -131,7 +131,7 @@ class HadamardMechanism(Mechanism):
         alpha, beta, gamma = map(float, self.agreement.weights)
         agree = self._operator.incidence.scatter(weights).reshape(-1)
         blocks = self.agreement.blocks
-        near = self._of_cells(np.bincount(np.arange(self.k) % blocks, weights, blocks))
+        near = self._of_cells(np.bincount(np.arange(self.k) % blocks, weights, blocks).astype(np.float64))
         return np.asarray(alpha * (2 * agree - near) + beta * near + gamma * weights.sum())
 
     def noise(self, target: str) -> tuple[float, float, float]:
