@@ -13,8 +13,9 @@ ABOUT = {"users": "the users who reported", "population": "the population"}
 class Quantity:
     """A derived answer: a value with its standard error, an interval at a level, and what they refer to.
 
-    `target` is as in an estimate: "users" or "population". `note` says what a reader must know besides. `percent` is
-    whether the value is a share, and printed as such.
+    `std_error` is None where only an interval is known, as for a quantile. `target` is as in an estimate: "users" or
+    "population". `note` says what a reader must know besides. `percent` is whether the value is a share, and printed
+    as such.
 
     >>> print(Quantity("chrome + edge", 0.5387, 0.0094, 0.5203, 0.5571, 0.95, "users", percent=True))
     chrome + edge: 53.87% ± 0.94% (95% interval 52.03% to 55.71%, about the users who reported)
@@ -22,7 +23,7 @@ class Quantity:
 
     name: str
     value: float
-    std_error: float
+    std_error: float | None
     low: float
     high: float
     level: float
@@ -40,17 +41,18 @@ class Quantity:
     def __str__(self) -> str:
         value, error, low, high = self._numbers()
         interval = f"{100 * self.level:g}% interval {low} to {high}"
-        return f"{self.name}: {value} ± {error} ({interval}, about {ABOUT[self.target]})"
+        return f"{self.name}: {value}{error and f' ± {error}'} ({interval}, about {ABOUT[self.target]})"
 
     def _numbers(self) -> list[str]:
-        """The four numbers, to two digits of the standard error."""
+        """The value, the standard error if there is one, and the two ends, to two digits of the error."""
         scale, unit = (100, "%") if self.percent else (1, "")
-        numbers = [scale * number for number in (self.value, self.std_error, self.low, self.high)]
-        error = numbers[1]
-        places = min(max(1 - math.floor(math.log10(error)), 0), 12) if 0 < error < math.inf else 4
-        whole = all(number.is_integer() for number in map(float, (numbers[0], *numbers[2:])))  # such as a quantile
-        texts = [_fixed(number, 0 if whole else places, unit) for number in numbers]
-        return [texts[0], _fixed(error, places if error else 0, unit), *texts[2:]]
+        error = self.std_error
+        doubt = scale * ((self.high - self.low) / 4 if error is None else error)
+        digits = min(max(1 - math.floor(math.log10(doubt)), 0), 12) if 0 < doubt < math.inf else 4
+        numbers = [scale * float(number) for number in (self.value, self.low, self.high)]
+        whole = all(number.is_integer() for number in numbers)  # such as a quantile
+        value, low, high = (_fixed(number, 0 if whole else digits, unit) for number in numbers)
+        return [value, "" if error is None else _fixed(scale * error, digits if error else 0, unit), low, high]
 
 
 def _fixed(number: float, places: int, unit: str) -> str:

@@ -20,10 +20,7 @@ from deniable.derived.labels import note_on, sums_of
 from deniable.derived.shares import quantile_of_level
 
 _CLEAR = 5.0  # standard errors above 0 at which every value must be for the normal interval
-_FROM_ALL = (
-    "The interval has every answer that the intervals of all values at once allow; the standard error is its width in "
-    "normal units."
-)
+_FROM_ALL = "The interval has every answer that the intervals of all values at once allow."
 
 
 def entropy(estimate: Estimate, level: float) -> Quantity:
@@ -38,8 +35,7 @@ def entropy(estimate: Estimate, level: float) -> Quantity:
     positive = np.maximum(estimate.frequencies, 0.0)
     value = min(max(float(_terms(positive / max(positive.sum(), 1e-300)).sum()), ends[0]), ends[1])
     note = f"The value is that of the frequencies by {estimate.method}, which noise moves. {_FROM_ALL}"
-    error = (ends[1] - ends[0]) / (2 * z)
-    return Quantity("entropy in bits", value, error, *ends, level, estimate.target, note)
+    return Quantity("entropy in bits", value, None, *ends, level, estimate.target, note)
 
 
 def _normal_entropy(estimate: Estimate, z: float, level: float) -> Quantity:
@@ -59,7 +55,6 @@ def _normal_entropy(estimate: Estimate, z: float, level: float) -> Quantity:
 
 def distinct(estimate: Estimate, above: float, level: float) -> Quantity:
     """The number of values whose share is larger than `above`."""
-    z = quantile_of_level(level)
     above = strictly_between(0, 1, above=above)
     low, high = estimate.interval(level, simultaneous=True)
     # m values above a share have more than m times that share together
@@ -67,8 +62,7 @@ def distinct(estimate: Estimate, above: float, level: float) -> Quantity:
     least = min(int((low > above).sum()), most)
     value = min(max(int((estimate.frequencies > above).sum()), least), most)
     note = f"The value counts the frequencies by {estimate.method}. {_FROM_ALL}"
-    name, error = f"values above {above:.3g}", (most - least) / (2 * z)
-    return Quantity(name, value, error, least, most, level, estimate.target, note)
+    return Quantity(f"values above {above:.3g}", value, None, least, most, level, estimate.target, note)
 
 
 def _terms(shares: Floats) -> Floats:

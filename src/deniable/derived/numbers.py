@@ -66,7 +66,6 @@ def quantile(estimate: Estimate, share: float, level: float) -> Quantity:
     needs no smooth distribution. In large domains only some of the values are tested, and it ends at those.
     Reference: Woodruff 1952.
     """
-    z = quantile_of_level(level)
     share = strictly_between(0, 1, share=share)
     sums, numbers, answered, answering = _opened(estimate)
     order = np.argsort(np.where(answered, numbers, np.inf), kind="stable")[: int(answered.sum())]
@@ -87,11 +86,8 @@ def quantile(estimate: Estimate, share: float, level: float) -> Quantity:
     where = min(max(where, least), most)
     ends = float(values[least]), float(values[most])
     coarse = f"Tested at {PROBED} of {len(order):,} values." if len(places) < len(order) else ""
-    note = " ".join(
-        filter(None, [_note(estimate, answered), "The standard error is the interval's width in normal units.", coarse])
-    )
-    error = (ends[1] - ends[0]) / (2 * z)
-    return Quantity(f"{share:g} quantile", float(values[where]), error, *ends, level, estimate.target, note)
+    note = " ".join(filter(None, [_note(estimate, answered), coarse]))
+    return Quantity(f"{share:g} quantile", float(values[where]), None, *ends, level, estimate.target, note)
 
 
 def _opened(estimate: Estimate) -> tuple[WeightedSums, Floats, Mask, float]:
