@@ -135,6 +135,7 @@ def test_the_likelihood_is_that_of_the_channel(small: Mechanism, seed: int) -> N
 
 def test_support_and_its_tails_are_those_of_the_channel(small: Mechanism, seed: int) -> None:
     contract_of_answers.check_support(small)
+    contract.check_supporters(small)
     contract_of_answers.check_tails(small, seed)
 
 

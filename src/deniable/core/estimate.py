@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Integers, Mask
+from deniable.core.arrays import Counts, Floats, Integers, Mask
 from deniable.core.defaults import LEVEL, RATE, SHOWN
 from deniable.core.derivable import Derivable
 from deniable.core.domain import Domain, Label
@@ -37,8 +37,7 @@ class WeightedSums(Protocol):
     @property
     def frequencies(self) -> Floats: ...
 
-    @property
-    def tails(self) -> Any: ...
+    def supporters(self) -> Counts | None: ...
 
     def value(self, weights: Floats) -> float: ...
 

@@ -3,10 +3,11 @@
 Every label is tested by itself, and the smallest p-value is multiplied by the number of tests (Bonferroni), so that
 groups that are alike are called different with a probability of at most the rate.
 
-Exact: for a pure mechanism that all groups share, the number of reports that support a label is binomial in each
-group, with the same probability if the populations are alike. Given their sum, the counts are then hypergeometric,
-whatever the frequencies are (Fisher 1934): each group is tested against all others. Elsewhere, and for the target
-"users", the weighted squares of the differences from the common frequency are taken as chi-squared.
+Exact: where all groups share a mechanism, the number of reports that support a label, those of a fixed set that
+its senders make more often, is binomial in each group, with the same probability if the populations are alike. Given
+their sum, the counts are then hypergeometric, whatever the frequencies are (Fisher 1934): each group is tested against
+all others. Elsewhere, and for the target "users", the weighted squares of the differences from the common frequency
+are taken as chi-squared.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from deniable.core.validate import strictly_between
 from deniable.derived.groups import check_targets, places_in
 from deniable.derived.labels import sums_of
 
-_FAR = 40.0  # standard deviations, beyond which a tail adds nothing
-_TERMS = 2**25  # terms of all tails together up to which they are added up
+_FAR = 12.0  # standard deviations, beyond which a tail adds nothing
+_TERMS = 2**26  # terms of all tails together up to which they are added up
 
 
 @dataclass(frozen=True)
@@ -91,26 +92,24 @@ def alike(groups: Mapping[str, Estimate] | Iterable[Estimate], rate: float = RAT
     places = [places_in(first, each) for each in estimates]
     if len({id(each) for each in estimates}) < len(estimates):
         raise InvalidArgument("groups", "be from separate reports", "the same estimate twice")
-    support = _support(estimates) if first.target == "population" else None
+    support = _support(estimates)
     if support is None:
         found, tests = _by_normal(estimates, places), first.domain.k
     else:
-        counts = np.stack([each[own] for each, own in zip(support, places, strict=True)])
-        found, tests = _by_tails(counts, [each.n for each in estimates])
+        found, tests = _by_tails(support, [each.n for each in estimates])
     p_values = dict(zip(first.domain.all_labels(), found.tolist(), strict=True))
     least = min(1.0, float(found.min()) * tests)
     return Alike(tuple(named), least, p_values, rate, first.target, exact=support is not None)
 
 
-def _support(estimates: list[Estimate]) -> list[Counts] | None:
-    """The reports that support each label in each group, if they are binomial with the same probabilities."""
-    tails = [sums_of(each).tails for each in estimates]
-    if any(each is None or each.channel != tails[0].channel for each in tails):
+def _support(estimates: list[Estimate]) -> Counts | None:
+    """[group, label]: the reports that support each label, where the test of them is exact and affordable."""
+    first = estimates[0]
+    terms = _FAR * math.sqrt(max(each.n for each in estimates)) * first.domain.k * len(estimates)
+    if first.target != "population" or terms > _TERMS or len({each.fingerprint for each in estimates}) > 1:
         return None
-    reports, k = max(each.n for each in estimates), estimates[0].domain.k
-    if _FAR * math.sqrt(reports) * k * len(estimates) > _TERMS:
-        return None
-    return [each.support for each in tails]
+    found = [sums_of(each).supporters() for each in estimates]
+    return None if any(each is None for each in found) else np.array(found)
 
 
 def _by_tails(counts: Counts, reports: list[int]) -> tuple[Floats, int]:

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Mask
+from deniable.core.arrays import Counts, Floats, Mask
 from deniable.core.estimate import Interval, IntervalRule
 from deniable.estimation.channel import Noise, for_target, noise_at
-from deniable.estimation.intervals import BinomialTails, score_interval
+from deniable.estimation.intervals import score_interval
 from deniable.estimation.methods.linear import shifted
 from deniable.estimation.methods.simplex import nearest_distribution
 
@@ -39,7 +39,7 @@ class EstimatedSums:
     variances_of: Callable[[Floats], Floats]  # V_x of the weights, one entry per value x
     noise: Noise
     rule: IntervalRule  # of the unbiased estimate
-    tails: BinomialTails | None
+    supporters: Callable[[], Counts | None]
 
     @cached_property
     def frequencies(self) -> Floats:

@@ -28,6 +28,7 @@ from tests.contract.checks.encoding import (
 from tests.contract.checks.estimates import (
     check_error_is_the_stated_one,
     check_estimate_is_a_mean_over_reports,
+    check_supporters,
     check_unbiased_and_variance,
     check_variances_of_weighted_sums,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "check_sampler_follows_channel",
     "check_simulation_follows_channel",
     "check_summary_counts_every_report",
+    "check_supporters",
     "check_unbiased_and_variance",
     "check_variances_of_weighted_sums",
     "chi_square_rejects",

@@ -43,6 +43,24 @@ def check_variances_of_weighted_sums(m: Mechanism, seed: int) -> None:
         _close(m.variances_of(weights), chance @ adds**2 - (chance @ adds) ** 2, float(np.abs(adds).max()) ** 2)
 
 
+def check_supporters(m: Mechanism) -> None:
+    """A report supports a value or not, counts add up, and senders of a value support it more often than others."""
+    possible = list(m.layout.all())
+    units = [m.supporters(m.summarize(payload_array(m, [payload]))) for payload in possible]
+    together = m.supporters(m.summarize(payload_array(m, possible)))
+    if together is None:
+        assert m.name == "she", f"{m.name} must state its supporters"
+        return
+    supports = np.array(units)
+    assert set(np.unique(supports)) == {0, 1}
+    assert (supports.sum(axis=0) == together).all()
+    chance = np.array(
+        [[float(m.probability(payload, value)) for payload in possible] for value in m.domain.all_labels()]
+    )
+    found = chance @ supports
+    assert (np.diag(found) > (found.sum(axis=0) - np.diag(found)) / (m.k - 1)).all()
+
+
 def check_estimate_is_a_mean_over_reports(m: Mechanism, seed: int) -> None:
     possible = list(m.layout.all())
     chosen = [possible[place] for place in np.random.default_rng(seed).integers(0, len(possible), 9)]

@@ -159,6 +159,17 @@ class Mechanism(Definition):
         units = (Summary(unit, 1, self.fingerprint) for unit in np.eye(self.layout.cells, dtype=np.int64))
         return np.array([self.unbiased(unit) @ weights for unit in units])
 
+    def supporters(self, summary: Summary) -> Counts | None:
+        """For each value, the number of reports in a fixed set that its senders make more often than others.
+
+        It is binomial in any population; None where a summary does not know it. A pure channel has `support_counts`.
+        """
+        if self.channel is not None:
+            return self.support_counts(summary)
+        if not isinstance(self._operator, TwoLevelOperator):
+            return None
+        return np.rint(self._operator.incidence.gather(summary.counts.astype(np.float64))).astype(np.int64)
+
     def tails(self, summary: Summary) -> BinomialTails | None:
         """The exact tails of the counts behind the estimate, where they are binomial."""
         if self.channel is None:

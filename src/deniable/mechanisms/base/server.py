@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def estimated(mechanism: Mechanism, evidence: Evidence, kept: Reports | None, me
         is_unbiased=method in UNBIASED,
         note=_interval_note(mechanism, evidence) + ("" if method == "unbiased" else _MOVED),
         details=solution.details,
-        variances_of=mechanism.variances_of,
+        combines=True,
     )
 
 
@@ -103,12 +104,11 @@ def assembled(
     note: str,
     details: Mapping[str, Any],
     skewness: float = 0.0,
-    variances_of: Callable[[Floats], Floats] | None = None,
+    combines: bool = False,
 ) -> Estimate:
     """Join a method's frequencies with the error bars of the unbiased estimate behind them."""
     moved = None if frequencies is unbiased else frequencies
     rule = ScoreIntervals(unbiased, summary.n, noise, moved, tails, skewness)
-    plain = replace(rule, constrained=None)
     return Estimate(
         domain=domain,
         frequencies=_frozen(frequencies),
@@ -122,8 +122,15 @@ def assembled(
         fingerprint=mechanism.fingerprint,
         simulated=summary.simulated,
         details=details,
-        sums=variances_of and EstimatedSums(unbiased, summary.n, target, variances_of, noise, plain, tails),
+        sums=_sums(mechanism, summary, unbiased, noise, rule, target) if combines else None,
     )
+
+
+def _sums(
+    mechanism: Mechanism, summary: Summary, unbiased: Floats, noise: Noise, rule: ScoreIntervals, target: str
+) -> EstimatedSums:
+    plain, supporters = replace(rule, constrained=None), partial(mechanism.supporters, summary)
+    return EstimatedSums(unbiased, summary.n, target, mechanism.variances_of, noise, plain, supporters)
 
 
 def _frozen(array: Floats) -> Floats:

@@ -152,6 +152,11 @@ class FlippedFilters(CohortMechanism):
         # each filter has one bit: the mean over the bits of a cohort is known to be noise
         return replace(found, cells=found.cells - found.cells.mean(1, keepdims=True))
 
+    def supporters(self, summary: Summary) -> Counts:
+        # the reports with the bit of the value's first hash function
+        bits, first = self.layout.by_cohort(summary.counts)[:, 1:], self.whole_design.table[:: self.hashes]
+        return np.asarray(np.take_along_axis(bits, first.astype(np.int64), axis=1).sum(axis=0))
+
     @property
     def _flip_noise(self) -> float:
         return float(self.flip * (1 - self.flip) / (1 - 2 * self.flip) ** 2)
