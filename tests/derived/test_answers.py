@@ -34,22 +34,18 @@ QUESTIONS: dict[str, tuple[Callable[[dn.Estimate], dn.Quantity], float]] = {
     "variance": (lambda e: e.variance(), float(VALUES.var())),
     "cdf": (lambda e: e.cdf(23), float((VALUES <= 23).mean())),
     "median": (lambda e: e.quantile(0.5), float(np.sort(VALUES)[math.ceil(len(VALUES) / 2) - 1])),
-    "quantile": (lambda e: e.quantile(0.9), float(np.sort(VALUES)[math.ceil(0.9 * len(VALUES)) - 1])),
     "entropy": (lambda e: e.entropy(), float(-(SHARES * np.log2(SHARES)).sum())),
     "distinct": (lambda e: e.distinct(0.05), float((SHARES > 0.05).sum())),
 }
 
-TESTED_OFTEN = ["median", "quantile"]  # at 20 shares each
 
-
-@pytest.mark.parametrize(("name", "left_out"), [("grr", []), ("oue", []), ("csr", TESTED_OFTEN), ("hr", TESTED_OFTEN)])
-def test_intervals_contain_the_truth(name: str, left_out: list[str]) -> None:
+@pytest.mark.parametrize("name", ["grr", "oue", "hr"])
+def test_intervals_contain_the_truth(name: str) -> None:
     m = dn.mechanism(name, domain=ages(), epsilon=2.0)
-    asked = {question: pair for question, pair in QUESTIONS.items() if question not in left_out}
-    hits, far = dict.fromkeys(asked, 0), dict.fromkeys(asked, 0.0)
+    hits, far = dict.fromkeys(QUESTIONS, 0), dict.fromkeys(QUESTIONS, 0.0)
     for run in range(RUNS):
         estimate = m.estimate(dn.simulate(m, TRUE, seed=run), "unbiased")
-        for question, (ask, truth) in asked.items():
+        for question, (ask, truth) in QUESTIONS.items():
             found = ask(estimate)
             hits[question] += found.low <= truth <= found.high
             far[question] += ((found.value - truth) / found.std_error) ** 2 / RUNS if found.std_error else 0.0
