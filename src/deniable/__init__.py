@@ -12,6 +12,7 @@ from deniable.mechanisms.catalogue import CLASSES
 
 PUBLIC = {  # the modules of the public names; "" where the name is that of a module
     "ask": "counts",
+    "Alike": "derived.alike",
     "Answer": "counts.answer",
     "Comparison": "planning.comparison",
     "ContinuousRelease": "counts.continuous.conversions",
@@ -19,6 +20,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "CountOverflow": "core.errors",
     "DeniableError": "core.errors",
     "DesignWarning": "mechanisms.cohorts.sizes",
+    "Differences": "derived.groups",
     "DiscreteLaplace": "counts.noise",
     "Domain": "core.domain",
     "EmptySummary": "core.errors",
@@ -35,6 +37,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "MalformedReport": "core.errors",
     "MalformedSummary": "core.errors",
     "MissingExtra": "core.errors",
+    "Quantity": "core.quantity",
     "Release": "counts.release",
     "Report": "core.reports",
     "Reports": "core.reports",
@@ -47,6 +50,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "UnreliableAnswer": "counts.answer",
     "UnsupportedVersion": "core.errors",
     "ValueOutsideDomain": "core.errors",
+    "alike": "derived.alike",
     "combine": "counts.combination",
     "compare": "planning.comparison",
     "compare_extensions": "counts.operator.debias",

@@ -17,6 +17,7 @@ from deniable.core.estimate import Estimate as Estimate
 from deniable.core.estimate import Interval as Interval
 from deniable.core.estimate import Row as Row
 from deniable.core.guarantee import Guarantee as Guarantee
+from deniable.core.quantity import Quantity as Quantity
 from deniable.core.reports import Report as Report
 from deniable.core.reports import Reports as Reports
 from deniable.core.spec import Spec as Spec
@@ -34,6 +35,9 @@ from deniable.counts.operator.debias import compare_extensions as compare_extens
 from deniable.counts.operator.debias import debias as debias
 from deniable.counts.operator.multivariate import debias_multivariate as debias_multivariate
 from deniable.counts.release import Release as Release
+from deniable.derived.alike import Alike as Alike
+from deniable.derived.alike import alike as alike
+from deniable.derived.groups import Differences as Differences
 from deniable.heavy_hitters.collected import HitterReports as HitterReports
 from deniable.heavy_hitters.collected import HitterSummary as HitterSummary
 from deniable.heavy_hitters.findings import Findings as Findings

@@ -105,11 +105,14 @@ def test_the_simulation_follows_the_channel(small: Mechanism, seed: int) -> None
 def test_the_estimate_is_unbiased_with_the_stated_variance(small: Mechanism, seed: int) -> None:
     contract.check_unbiased_and_variance(small)
     contract.check_estimate_is_a_mean_over_reports(small, seed)
+    contract.check_variances_of_weighted_sums(small, seed)
 
 
-def test_a_coarse_coin_is_unbiased_too(small: Mechanism) -> None:
+def test_a_coarse_coin_is_unbiased_too(small: Mechanism, seed: int) -> None:
     # thresholds of few bits are far from the ideal probabilities, so an estimator that used those would show
-    contract.check_unbiased_and_variance(contract.coarse(small, contract.coarse_bits(small)))
+    coarse = contract.coarse(small, contract.coarse_bits(small))
+    contract.check_unbiased_and_variance(coarse)
+    contract.check_variances_of_weighted_sums(coarse, seed)
 
 
 def test_batches_and_single_reports_agree(small: Mechanism, seed: int) -> None:
@@ -132,6 +135,7 @@ def test_the_likelihood_is_that_of_the_channel(small: Mechanism, seed: int) -> N
 
 def test_support_and_its_tails_are_those_of_the_channel(small: Mechanism, seed: int) -> None:
     contract_of_answers.check_support(small)
+    contract.check_supporters(small)
     contract_of_answers.check_tails(small, seed)
 
 

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Integers, Mask
+from deniable.core.arrays import Counts, Floats, Integers, Mask
 from deniable.core.defaults import LEVEL, RATE, SHOWN
+from deniable.core.derivable import Derivable
 from deniable.core.display import cells, decimals, percent
 from deniable.core.domain import Domain, Label
 from deniable.core.errors import MissingExtra
@@ -27,6 +28,31 @@ class IntervalRule(Protocol):
     def present(self, rate: float, control: str) -> Mask: ...
 
     def least_visible(self, rate: float) -> float: ...
+
+
+class WeightedSums(Protocol):
+    """Weighted sums of the unbiased frequencies behind an estimate, with their variances (estimation/weighted_sums.py).
+
+    The frequencies are shifted to sum to 1.
+    """
+
+    @property
+    def unbiased(self) -> Floats: ...
+
+    @property
+    def frequencies(self) -> Floats: ...
+
+    def supporters(self) -> Counts | None: ...
+
+    def value(self, weights: Floats) -> float: ...
+
+    def variance(self, weights: Floats) -> float: ...
+
+    def share(self, members: Mask, level: float, *, inside: bool) -> tuple[float, float, float, float]: ...
+
+    def rows(self, level: float, simultaneous: bool) -> tuple[Floats, Floats, Interval]: ...
+
+    def errors_at(self, frequencies: Floats, places: Any) -> Floats: ...
 
 
 class Interval(NamedTuple):
@@ -48,7 +74,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Derivable):
     """Estimated frequencies of all values of a domain.
 
     `target` is what the error bars refer to: "users", the frequencies among the users who reported, or
@@ -69,6 +95,7 @@ class Estimate:
     fingerprint: str
     simulated: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
+    sums: WeightedSums | None = field(default=None, repr=False)
 
     @property
     def counts(self) -> Floats:

@@ -7,14 +7,15 @@ forever. A mechanism's file is loaded when it is first used: a device needs only
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from deniable.core.domain import Domain, Label
 from deniable.core.domain.open import Open
-from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion
+from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion, shown
 from deniable.core.spec import Spec
 from deniable.core.validate import choice
 from deniable.mechanisms.base.mechanism import Mechanism
@@ -88,13 +89,16 @@ def mechanism(
     return made
 
 
-def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None = None) -> Mechanism:
+def from_spec(
+    spec: Spec | str | bytes | Path | Mapping[str, Any], known: Iterable[type[Mechanism]] | None = None
+) -> Mechanism:
     """Make the mechanism a spec describes; its thresholds are derived again and must agree.
 
-    `known` are the classes to choose from, by default all registered ones.
+    The spec is given as JSON, as the `Path` of a file, as a `Spec`, or as the dict that JSON is read to. `known` are
+    the classes to choose from, by default all registered ones.
     """
     if not isinstance(spec, Spec):
-        spec = Spec.from_json(spec)
+        spec = _read(spec)
     classes = registered(spec.mechanism) if known is None else tuple(known)
     versions = {cls.version: cls for cls in classes if cls.name == spec.mechanism}
     if not versions:
@@ -109,3 +113,15 @@ def from_spec(spec: Spec | str | bytes, known: Iterable[type[Mechanism]] | None 
     if made.spec != spec:
         raise SpecError("the spec's thresholds must follow from its domain, mechanism and parameters")
     return made
+
+
+def _read(spec: str | bytes | Path | Mapping[str, Any]) -> Spec:
+    if isinstance(spec, Mapping):
+        return Spec.from_dict(dict(spec))
+    if isinstance(spec, Path):
+        return Spec.from_json(spec.read_bytes())
+    if isinstance(spec, str) and spec.strip()[:1] != "{" and spec.strip().endswith(".json"):
+        raise SpecError(
+            f"spec must be JSON, got {shown(spec)}. Did you mean the file, from_spec(Path({spec.strip()!r}))?"
+        )
+    return Spec.from_json(spec)

@@ -28,7 +28,9 @@ from tests.contract.checks.encoding import (
 from tests.contract.checks.estimates import (
     check_error_is_the_stated_one,
     check_estimate_is_a_mean_over_reports,
+    check_supporters,
     check_unbiased_and_variance,
+    check_variances_of_weighted_sums,
 )
 from tests.contract.checks.payloads import (
     payload_array,
@@ -79,7 +81,9 @@ __all__ = [
     "check_sampler_follows_channel",
     "check_simulation_follows_channel",
     "check_summary_counts_every_report",
+    "check_supporters",
     "check_unbiased_and_variance",
+    "check_variances_of_weighted_sums",
     "chi_square_rejects",
     "coarse",
     "coarse_bits",

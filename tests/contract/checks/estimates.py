@@ -30,6 +30,37 @@ def check_unbiased_and_variance(m: Mechanism) -> None:
     _close(np.array([sampling]), 0.3 * 0.7 / 7, scale)
 
 
+def check_variances_of_weighted_sums(m: Mechanism, seed: int) -> None:
+    """By every report of every value: the variance that a user adds to weighted sums of the unbiased estimate."""
+    possible = list(m.layout.all())
+    chance = np.array(
+        [[float(m.probability(payload, value)) for payload in possible] for value in m.domain.all_labels()]
+    )
+    says = np.array([_unbiased(m, [payload]) for payload in possible])
+    random = np.random.default_rng(seed).normal(size=(2, m.k))
+    for weights in (*random, np.eye(m.k)[0], np.arange(m.k) - (m.k - 1) / 2):
+        adds = says @ weights
+        _close(m.variances_of(weights), chance @ adds**2 - (chance @ adds) ** 2, float(np.abs(adds).max()) ** 2)
+
+
+def check_supporters(m: Mechanism) -> None:
+    """A report supports a value or not, counts add up, and senders of a value support it more often than others."""
+    possible = list(m.layout.all())
+    units = [m.supporters(m.summarize(payload_array(m, [payload]))) for payload in possible]
+    together = m.supporters(m.summarize(payload_array(m, possible)))
+    if together is None:
+        assert m.name == "she", f"{m.name} must state its supporters"
+        return
+    supports = np.array(units)
+    assert set(np.unique(supports)) == {0, 1}
+    assert (supports.sum(axis=0) == together).all()
+    chance = np.array(
+        [[float(m.probability(payload, value)) for payload in possible] for value in m.domain.all_labels()]
+    )
+    found = chance @ supports
+    assert (np.diag(found) > (found.sum(axis=0) - np.diag(found)) / (m.k - 1)).all()
+
+
 def check_estimate_is_a_mean_over_reports(m: Mechanism, seed: int) -> None:
     possible = list(m.layout.all())
     chosen = [possible[place] for place in np.random.default_rng(seed).integers(0, len(possible), 9)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deniable.cli.derived import Mean, Quantiles, Sums, derived
 from deniable.cli.options import (
     Collected,
     FoundSpec,
@@ -25,9 +26,11 @@ from deniable.cli.running import CommandError
 from deniable.core.defaults import LEVEL, SHOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from deniable.core.estimate import Estimate
+    from deniable.core.quantity import Quantity
 
 
 def estimate(
@@ -41,6 +44,9 @@ def estimate(
     level: Level = LEVEL,
     simultaneous: Together = None,
     top: Annotated[int | None, typer.Option(min=1, help="Print only the most frequent values.")] = None,
+    sums: Sums = None,
+    mean: Mean = False,
+    quantiles: Quantiles = None,
     as_json: Json = False,
     output: TableFile = None,
     plot: PictureFile = None,
@@ -52,6 +58,7 @@ def estimate(
       deniable estimate today.summary --spec spec.json
       deniable estimate reports.parquet --spec spec.json --method unbiased --top 5
       deniable estimate *.summary --spec spec.json --json
+      deniable estimate today.summary --sum chrome,edge --sum firefox,safari
       deniable estimate today.summary --spec spec.json -o all.csv --plot top.png
     """
     from deniable.cli.io.reports import summary_of
@@ -65,12 +72,15 @@ def estimate(
         raise CommandError(f"{spec}: this spec is for open strings. Use deniable decode --candidates FILE.")
     answer = mechanism.estimate(summary_of(sources, mechanism), method, target=target)
     answer.interval(level)  # refuses a wrong level before anything is written
+    asked = derived(answer, level, sums, mean, quantiles)
     if output is not None or plot is not None:
         _write(answer, level, simultaneous, top, output, plot)
     if as_json:
-        typer.echo(_document(answer, level, simultaneous, top))
+        typer.echo(_document(answer, level, simultaneous, top, asked))
     else:
         _print(answer, level, simultaneous, top)
+        for each in asked:
+            typer.echo(each)
 
 
 def _write(
@@ -87,14 +97,22 @@ def _write(
             draw(files, plot, answer, level, top, simultaneous=simultaneous is not False)
 
 
-def _document(answer: Estimate, level: float, simultaneous: bool | None, top: int | None) -> str:
+def _document(
+    answer: Estimate, level: float, simultaneous: bool | None, top: int | None, asked: Sequence[Quantity] = ()
+) -> str:
     from deniable.cli.io.estimates import facts, to_json
 
     together = simultaneous if simultaneous is not None else top is not None
     rows = answer.rows(level, simultaneous=together) if top is None else answer.top(top, level, simultaneous=together)
     seen = {"visible_from": answer.visible()}
     return to_json(
-        {**facts(answer, level), "simultaneous": together, **seen, "values": [row._asdict() for row in rows]},
+        {
+            **facts(answer, level),
+            "simultaneous": together,
+            **seen,
+            "values": [row._asdict() for row in rows],
+            **({"derived": [each.to_dict() for each in asked]} if asked else {}),
+        },
     )
 
 

@@ -18,17 +18,7 @@ def to_json(document: dict[str, Any]) -> str:
 
 def facts(answer: Estimate, level: float) -> dict[str, Any]:
     """What a document contains about an estimate besides its rows."""
-    return {
-        "n": answer.n,
-        "method": answer.method,
-        "target": answer.target,
-        "level": level,
-        "unbiased": answer.unbiased,
-        "interval_note": answer.interval_note,
-        "simulated": answer.simulated,
-        "details": dict(answer.details),
-        "fingerprint": answer.fingerprint,
-    }
+    return answer.facts(level)
 
 
 def write_table(files: ExitStack, path: Path, table: Any, document: str) -> None:

@@ -29,7 +29,7 @@ def index_batches(file: io.BufferedReader, name: str, column: str | None, domain
     """Read the indices of all values in a file. Errors name the file, the row (from 1, no header) and the value."""
 
     def indices(batch: Any) -> Indices:
-        return domain.indices(_numbers(batch) if _is_numeric(domain) and _is_text(batch) else batch)
+        return domain.indices(_from_text(batch, domain) if _is_text(batch) else batch)
 
     return converted_batches(file, name, column, domain, indices)
 
@@ -107,8 +107,14 @@ def _choose(names: list[str], wanted: str | None) -> str:
     return wanted
 
 
-def _is_numeric(domain: Domain) -> bool:
-    return not isinstance(domain, Open) and isinstance(domain.label(0), int)
+def _from_text(column: Any, domain: Domain) -> Any:
+    """Convert text to labels of the domain's type; other text stays, for the domain to accept or refuse."""
+    kind = _type_of(domain)
+    return column if kind is str else _numbers(column) if kind is int else _truths(column)
+
+
+def _type_of(domain: Domain) -> type:
+    return str if isinstance(domain, Open) else type(domain.label(0))
 
 
 def _is_text(column: Any) -> bool:
@@ -120,7 +126,7 @@ def _is_value(text: str, domain: Domain) -> bool:
     """Whether the text is a listed value, and so hardly a column name."""
     if isinstance(domain, Open):
         return False
-    value = _number(text) if _is_numeric(domain) else text
+    value = {str: text, int: _number(text), bool: _truth(text)}[_type_of(domain)]
     try:
         return domain.index(value) < domain.listed
     except ValueOutsideDomain:
@@ -128,7 +134,7 @@ def _is_value(text: str, domain: Domain) -> bool:
 
 
 def _numbers(column: Any) -> Any:
-    """Convert text to whole numbers; other text stays, for the domain to accept or refuse."""
+    """Convert text to whole numbers, except where it is none."""
     if pc.all(pc.match_substring_regex(column, _WHOLE), min_count=0).as_py():
         return column.cast(pa.int64())
     return [None if text is None else _number(text) for text in column.to_pylist()]
@@ -137,3 +143,12 @@ def _numbers(column: Any) -> Any:
 def _number(text: str) -> int | str:
     match = _WHOLE_AS_FLOAT.fullmatch(text)
     return int(match[1]) if match else text
+
+
+def _truths(column: Any) -> list[Any]:
+    """Convert text to True and False, except where it is neither."""
+    return [None if text is None else _truth(text) for text in column.to_pylist()]
+
+
+def _truth(text: str) -> bool | str:
+    return {"true": True, "false": False}.get(text.lower(), text)

@@ -46,7 +46,7 @@ class Domain(ABC):
     def categories(
         labels: Iterable[Label], *, other: str | bool | None = None, no_answer: str | bool | None = None
     ) -> Categories:
-        """Listed categories, all strings or all whole numbers.
+        """Listed categories: all strings, all whole numbers, or True and False.
 
         >>> Domain.categories(["yes", "no"], no_answer=True).k
         3

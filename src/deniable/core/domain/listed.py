@@ -20,20 +20,20 @@ LARGEST = 2**53 - 1  # the largest integer that canonical JSON (RFC 8785) can wr
 
 @dataclass(frozen=True)
 class Categories(Domain):
-    """Listed categories: all strings or all whole numbers."""
+    """Listed categories: all strings, all whole numbers, or True and False."""
 
     kind: ClassVar[str] = "categories"
     labels: tuple[Label, ...]
 
     def __post_init__(self) -> None:
         kinds = {type(label) for label in self.labels}
-        if not (kinds <= {str} or kinds <= {int}):
+        if not (kinds <= {str} or kinds <= {int} or kinds <= {bool}):
             found = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise InvalidArgument("labels", "be all strings or all whole numbers", found)
+            raise InvalidArgument("labels", "be all strings, all whole numbers, or True and False", found)
         for label in self.labels:
             if isinstance(label, str):
                 check_text("labels", label)
-            else:
+            elif not isinstance(label, bool):
                 whole(-LARGEST, LARGEST, labels=label)
         super().__post_init__()
         if len(self._table) < self.k:
@@ -60,9 +60,18 @@ class Categories(Domain):
 
     def _find(self, value: object) -> int:
         # 1.0 and True would be found as 1, and NumPy counts time spans as integers
-        if isinstance(value, (str, int, np.integer)) and not isinstance(value, (bool, np.timedelta64)):
+        if isinstance(value, (bool, np.bool_)):
+            return self._table.get(bool(value), OUTSIDE) if self._truths else OUTSIDE
+        if self._truths and not isinstance(value, str):
+            return OUTSIDE
+        if isinstance(value, (str, int, np.integer)) and not isinstance(value, np.timedelta64):
             return self._table.get(value, OUTSIDE)  # type: ignore[arg-type]
         return OUTSIDE
+
+    @property
+    def _truths(self) -> bool:
+        """Whether the labels are True and False, which are no whole numbers here."""
+        return isinstance(self.labels[0], bool)
 
     def _find_in_array(self, array: Numbers) -> Indices:
         return self._find_each(entries(array))
@@ -79,7 +88,7 @@ class Categories(Domain):
             column = column.cast(arrow_kind)
         except pa.ArrowInvalid:  # unsigned numbers of 2^63 and above
             return self._find_each(entries(column))
-        known = {label: place for label, place in self._table.items() if isinstance(label, kind)}
+        known = {label: place for label, place in self._table.items() if type(label) is kind}
         found = pc.fill_null(pc.index_in(column, pa.array(list(known), arrow_kind)), len(known))
         places: Indices = np.array([*known.values(), OUTSIDE], np.int64)[found.to_numpy()]
         return places

@@ -81,6 +81,18 @@ class ResidueNoise:
         even = np.concatenate([np.full(m, 1 / m) for m in self.system.moduli])
         return self.system.least_squares(even)[0]
 
+    def of_weights(self, weights: Floats) -> Floats:
+        """n Var of the weighted sum of the estimate, if all users had one value; one entry per value."""
+        solved = self.system.solve(weights)[0]
+        sums, k = self.system.blocks(self.system.fold(solved)), self.system.k
+        found = np.zeros(k)
+        for weight, channel, folded in zip(self.system.weights, self.channels, sums, strict=True):
+            a, d = channel.moments()
+            centred = weight * (folded - folded.mean())
+            added = a * (centred @ centred) + d * centred**2
+            found += len(self.channels) / channel.gain**2 * added[np.arange(k) % channel.m]
+        return np.maximum(found - (weights - weights @ self.centre) ** 2, 0.0)
+
     def _weights(self, values: Indices) -> list[Floats]:
         """For each modulus, b less its mean: the weights of the residues in the estimates of these values."""
         k = self.system.k

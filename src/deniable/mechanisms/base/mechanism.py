@@ -19,6 +19,7 @@ from deniable.core.validate import between, choice, whole
 from deniable.estimation.channel import TARGETS, Noise, Operator, noise_at
 from deniable.estimation.evidence import Evidence, Method
 from deniable.estimation.methods.shared import shared_methods
+from deniable.estimation.operators.two_level import TwoLevelOperator
 from deniable.estimation.tails import BinomialTails, Steps
 from deniable.mechanisms.base import client
 from deniable.mechanisms.base.definition import Definition
@@ -135,6 +136,38 @@ class Mechanism(Definition):
         """The largest steps of the unbiased estimate, for a mechanism without binomial tails."""
         del evidence, target
         raise AssertionError(f"{self.name} must state the steps of its estimate")
+
+    def variances_of(self, weights: Floats) -> Floats:
+        """n Var[sum of weights times the unbiased estimate], for the target "users", if all users had one value.
+
+        One entry per value; for any users it is the mean of these over their values.
+        """
+        # sum_v w_v f^_v is the mean over reports of their scores, and a user with x has the mean score w_x
+        assert self._operator is not None, f"{self.name} must state its variances"
+        return np.maximum(self._operator.adjoint(self.scores(weights) ** 2) - weights**2, 0.0)
+
+    def scores(self, weights: Floats) -> Floats:
+        """What a report adds to n times the weighted sum of the unbiased estimate, by cell of the operator.
+
+        Cost: one scattering of the weights where the channel is pure and has two levels; else, unless the mechanism
+        states it, one unbiased estimate per cell.
+        """
+        if self.channel is not None and isinstance(self._operator, TwoLevelOperator):
+            supported = self._operator.incidence.scatter(weights).reshape(-1)
+            return np.asarray((supported - float(self.channel.q) * weights.sum()) / float(self.channel.gain))
+        units = (Summary(unit, 1, self.fingerprint) for unit in np.eye(self.layout.cells, dtype=np.int64))
+        return np.array([self.unbiased(unit) @ weights for unit in units])
+
+    def supporters(self, summary: Summary) -> Counts | None:
+        """For each value, the number of reports in a fixed set that its senders make more often than others.
+
+        It is binomial in any population; None where a summary does not know it. A pure channel has `support_counts`.
+        """
+        if self.channel is not None:
+            return self.support_counts(summary)
+        if not isinstance(self._operator, TwoLevelOperator):
+            return None
+        return np.rint(self._operator.incidence.gather(summary.counts.astype(np.float64))).astype(np.int64)
 
     def tails(self, summary: Summary) -> BinomialTails | None:
         """The exact tails of the counts behind the estimate, where they are binomial."""

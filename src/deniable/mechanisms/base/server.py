@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from deniable.estimation.evidence import Evidence, Solution
 from deniable.estimation.intervals import ScoreIntervals
 from deniable.estimation.methods.shared import UNBIASED, shared_methods
 from deniable.estimation.tails import PoissonTails, Tails
+from deniable.estimation.weighted_sums import EstimatedSums
 from deniable.mechanisms.layouts.layout import one_row
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ def estimated(mechanism: Mechanism, evidence: Evidence, kept: Reports | None, me
         is_unbiased=method in UNBIASED,
         note=(_BY_POISSON if tails is None else _BY_BINOMIAL) + ("" if method == "unbiased" else _MOVED),
         details=solution.details,
+        combines=True,
     )
 
 
@@ -95,10 +98,12 @@ def assembled(
     is_unbiased: bool,
     note: str,
     details: Mapping[str, Any],
+    combines: bool = False,
 ) -> Estimate:
     """Join a method's frequencies with the error bars of the unbiased estimate behind them."""
     moved, inside = None if frequencies is unbiased else frequencies, np.clip(frequencies, 0.0, 1.0)
     variance = tails.variance(inside) if isinstance(tails, PoissonTails) else noise_at(noise, inside)
+    rule = ScoreIntervals(unbiased, summary.n, noise, moved, tails)
     return Estimate(
         domain=domain,
         frequencies=_frozen(frequencies),
@@ -107,12 +112,20 @@ def assembled(
         method=method,
         target=target,
         unbiased=is_unbiased,
-        interval_rule=ScoreIntervals(unbiased, summary.n, noise, moved, tails),
+        interval_rule=rule,
         interval_note=note,
         fingerprint=mechanism.fingerprint,
         simulated=summary.simulated,
         details=details,
+        sums=_sums(mechanism, summary, unbiased, noise, rule, target) if combines else None,
     )
+
+
+def _sums(
+    mechanism: Mechanism, summary: Summary, unbiased: Floats, noise: Noise, rule: ScoreIntervals, target: str
+) -> EstimatedSums:
+    plain, supporters = replace(rule, constrained=None), partial(mechanism.supporters, summary)
+    return EstimatedSums(unbiased, summary.n, target, mechanism.variances_of, noise, plain, supporters)
 
 
 def _frozen(array: Floats) -> Floats:

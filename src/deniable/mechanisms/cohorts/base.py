@@ -38,7 +38,6 @@ from deniable.mechanisms.cohorts.sizes import ANY, CANDIDATES, BucketRule, advic
 
 _FEW = 128  # most values, with one cohort, for which a closed design is tested exactly; fewer with more cohorts
 _EXACT = 2**28  # products up to which the errors of all pairs of values are computed exactly
-_SIMULATED_AT_ONCE = 2**22  # cells of the table of buckets
 
 
 @dataclass(frozen=True)
@@ -143,9 +142,9 @@ class CohortMechanism(Mechanism):
 
     @abstractmethod
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
-        """[x, s]: the mean square of what the report of a user with value x adds to the estimate of value s.
+        """[x, s]: the mean square of what the report of a user with value x adds to estimate s.
 
-        A cell adds its share times the weight [s, cohort, bucket] to the estimate of s, and `constant` is added.
+        A cell adds its share times the weight [s, cohort, bucket] to estimate s, and `constant` [s] is added.
         """
 
     @abstractmethod
@@ -233,6 +232,15 @@ class CohortMechanism(Mechanism):
                 "domain", "be closed here", "open", "Errors in an open domain depend on the candidates."
             )
 
+    def variances_of(self, weights: Floats) -> Floats:
+        self.check_closed()
+        design, even = self.whole_design, np.full(self.k, 1 / self.k)
+        solved = design.solve(weights)[0]
+        constant = weights @ even - solved @ design.gather(design.scatter(even))
+        on_cells = design.cohorts * design.scatter(solved)
+        moments = self._second_moments(design, on_cells[np.newaxis], np.array([constant]))[:, 0]
+        return np.maximum(moments - weights**2, 0.0)
+
     @cached_property
     def _user_variances(self) -> Floats | None:
         """[x, s]: variance that a user with value x adds to the estimate of s; None if the table is too large."""
@@ -281,21 +289,6 @@ class CohortMechanism(Mechanism):
 
     def simulated_among(self, indices: Indices, true_counts: Counts, generator: np.random.Generator) -> Counts:
         """Simulate the counts of a summary of users with these indices, or digests in an open domain."""
-        from deniable.kernels.cohort_hashes import count_each, count_users
+        from deniable.mechanisms.cohorts.simulated import users_in_buckets
 
-        users = np.zeros((self.cohorts, self.buckets + 1), np.int64)  # the last for repeated hashes
-        sizes = np.zeros(self.cohorts, np.int64)
-        even = np.full(self.cohorts, 1 / self.cohorts)
-        several = max(1, _SIMULATED_AT_ONCE // self.cohorts)
-        for start in range(0, len(indices), several):
-            part = slice(start, start + several)
-            own, table = true_counts[part], self.functions.table(indices[part])
-            if own.sum() < len(own) * self.cohorts:  # few users: one by one
-                cohorts = generator.integers(self.cohorts, size=int(own.sum()))
-                sizes += np.bincount(cohorts, minlength=self.cohorts)
-                count_each(table, self.hashes, np.repeat(np.arange(len(own)), own), cohorts, users)
-            else:
-                split = np.ascontiguousarray(generator.multinomial(own, even).T)  # [cohort, value]
-                sizes += split.sum(1)
-                count_users(table, self.hashes, split, users)
-        return self._noisy_counts(users[:, :-1], sizes, generator)
+        return self._noisy_counts(*users_in_buckets(self.functions, indices, true_counts, generator), generator)

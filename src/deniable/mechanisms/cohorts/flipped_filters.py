@@ -153,6 +153,11 @@ class FlippedFilters(CohortMechanism):
         # each filter has one bit: the mean over the bits of a cohort is known to be noise
         return replace(found, cells=found.cells - found.cells.mean(1, keepdims=True))
 
+    def supporters(self, summary: Summary) -> Counts:
+        # the reports with the bit of the value's first hash function
+        bits, first = self.layout.by_cohort(summary.counts)[:, 1:], self.whole_design.table[:: self.hashes]
+        return np.asarray(np.take_along_axis(bits, first.astype(np.int64), axis=1).sum(axis=0))
+
     @property
     def _flip_noise(self) -> float:
         return float(self.flip * (1 - self.flip) / (1 - 2 * self.flip) ** 2)
@@ -172,7 +177,9 @@ class FlippedFilters(CohortMechanism):
     def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report of cohort c adds sum_b weight [c, b] ((bit b - q)/(p - q) - centre), and a constant:
         # bits vary by q (1 - q)/(p - q)^2 about 1 in the value's filter and 0 elsewhere
-        found: Floats = np.broadcast_to(self._flip_noise * (weights**2).sum((1, 2)), (design.values,) * 2).copy()
+        found: Floats = np.broadcast_to(
+            self._flip_noise * (weights**2).sum((1, 2)), (design.values, len(constant))
+        ).copy()
         padded = np.pad(weights, ((0, 0), (0, 0), (0, 1)))
         for cohort in range(self.cohorts):
             own = design.table[cohort * self.hashes : (cohort + 1) * self.hashes]

@@ -164,7 +164,7 @@ class HadamardSketch(CohortMechanism):
         sums = weights.sum(2)
         squares = self.buckets * (weights**2).sum((1, 2)) - (sums**2).sum(1)
         scale = self.coordinates / (self.buckets * float(self.gain))
-        means = -np.broadcast_to(sums.sum(1) / self.buckets, (design.values,) * 2)
+        means = -np.broadcast_to(sums.sum(1) / self.buckets, (design.values, len(constant)))
         for cohort, row in enumerate(design.table):
             means = means + weights[:, cohort, row].T
         found: Floats = scale**2 * squares / self._pairs + 2 * constant * means / self.cohorts + constant**2

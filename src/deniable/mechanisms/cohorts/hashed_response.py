@@ -154,7 +154,7 @@ class HashedResponse(CohortMechanism):
         sums = weights.sum(2, keepdims=True)
         adds = (weights - other * sums) / gain - self.functions.centre * sums + constant[:, np.newaxis, np.newaxis]
         squares = (adds**2).transpose(1, 2, 0)
-        found: Floats = np.full((design.values, design.values), other / self.cohorts) * squares.sum((0, 1))
+        found: Floats = np.full((design.values, len(constant)), other / self.cohorts) * squares.sum((0, 1))
         for cohort, row in enumerate(design.table):
             found += gain / self.cohorts * squares[cohort][row]
         return found

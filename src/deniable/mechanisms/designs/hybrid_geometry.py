@@ -190,6 +190,11 @@ class HybridProjectiveGeometryResponse(Mechanism):
         near = beta * self.shifts.neighbours(summary.counts)
         return np.asarray((alpha * self.shifts.support(summary.counts) + near) / summary.n + gamma)
 
+    def scores(self, weights: Floats) -> Floats:
+        alpha, beta, gamma = map(float, self._weights)
+        near = np.repeat(np.bincount(np.arange(self.k) % self.h, weights, self.h), self.block_size)
+        return np.asarray(alpha * self.shifts.scatter(weights).reshape(-1) + beta * near + gamma * weights.sum())
+
     def noise(self, target: str) -> tuple[float, float, float]:
         return for_target(*self._noise, target)
 

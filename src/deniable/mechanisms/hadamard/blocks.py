@@ -20,6 +20,7 @@ from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise, PureChannel, for_target
 from deniable.estimation.evidence import Evidence
 from deniable.estimation.operators.block_noise import BlockNoise, same_block_share
+from deniable.estimation.operators.two_level import TwoLevelOperator
 from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
@@ -93,6 +94,10 @@ class HadamardMechanism(Mechanism):
     def block_counts(self, summary: Summary) -> Counts:
         """For each value, the number of reports in its block."""
 
+    @abstractmethod
+    def _of_cells(self, blocks: Floats) -> Floats:
+        """For each cell of a summary, the number of its block."""
+
     @property
     def _truth(self) -> Fraction:
         """The probability that the coin is true."""
@@ -119,6 +124,15 @@ class HadamardMechanism(Mechanism):
         alpha, beta, gamma = map(float, self.agreement.weights)
         sums = alpha * self.signed_counts(summary) + (beta * self.block_counts(summary) if beta else 0.0)
         return np.asarray(sums / summary.n + gamma)
+
+    def scores(self, weights: Floats) -> Floats:
+        if self.channel is not None or not isinstance(self._operator, TwoLevelOperator):
+            return super().scores(weights)
+        alpha, beta, gamma = map(float, self.agreement.weights)
+        agree = self._operator.incidence.scatter(weights).reshape(-1)
+        blocks = self.agreement.blocks
+        near = self._of_cells(np.bincount(np.arange(self.k) % blocks, weights, blocks).astype(np.float64))
+        return np.asarray(alpha * (2 * agree - near) + beta * near + gamma * weights.sum())
 
     def noise(self, target: str) -> tuple[float, float, float]:
         if self.channel is not None:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
@@ -168,6 +168,9 @@ class HadamardResponse(HadamardMechanism):
 
     def block_counts(self, summary: Summary) -> Counts:
         return self.matrices.of_block(summary.counts.reshape(self.blocks, self.block_size).sum(axis=1))
+
+    def _of_cells(self, blocks: Floats) -> Floats:
+        return np.repeat(blocks, self.block_size)
 
     def operator(self) -> TwoLevelOperator:
         return two_level_operator(Parities(self.matrices), self.two_level.high, self.two_level.low)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.operators.hadamard import HadamardBlocks, Signs, block_totals, by_row
@@ -120,6 +120,9 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
 
     def block_counts(self, summary: Summary) -> Counts:
         return self.matrices.of_block(block_totals(summary.counts, self.matrices))
+
+    def _of_cells(self, blocks: Floats) -> Floats:
+        return np.tile(np.repeat(blocks, 2), self.length - 1)
 
     def operator(self) -> TwoLevelOperator:
         return two_level_operator(Signs(self.matrices), self.two_level.high, self.two_level.low)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Indices, Payloads, Symbols, Words
+from deniable.core.arrays import Counts, Floats, Indices, Payloads, Symbols, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
@@ -151,6 +151,10 @@ class CyclotomicLocalHashing(PublicCoin):
     def support_counts(self, summary: Summary) -> Counts:
         by_class = np.ascontiguousarray(summary.counts.reshape(self.modulus, self.classes).T)
         return self.family.support(by_class.reshape(-1))
+
+    def scores(self, weights: Floats) -> Floats:
+        supported = self.family.scatter(weights).reshape(self.classes, self.modulus).T.reshape(-1)
+        return np.asarray((supported - float(self.channel.q) * weights.sum()) / float(self.channel.gain))
 
     def operator(self) -> ClassOperator:
         shifts = two_level_operator(self.family, self.two_level.high, self.two_level.low)

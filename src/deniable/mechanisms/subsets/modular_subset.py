@@ -207,6 +207,11 @@ class ModularSubsetSelection(Mechanism):
     def unbiased(self, summary: Summary) -> Floats:
         return self.system.least_squares(self.residue_frequencies(summary))[0]
 
+    def supporters(self, summary: Summary) -> Counts:
+        # the reports that mark the value's residue
+        residues = self.system.blocks(summary.counts[: sum(self.moduli)])
+        return np.asarray(sum(own[np.arange(self.k) % len(own)] for own in residues))
+
     def reports_operator(self, data: Payloads) -> ResidueMarkOperator:
         return ResidueMarkOperator.of(self.k, self.moduli, tuple(map(float, self._ratios)), data)
 
@@ -226,6 +231,9 @@ class ModularSubsetSelection(Mechanism):
     @cached_property
     def _noise(self) -> ResidueNoise:
         return ResidueNoise(self.system, self._residue_channels)
+
+    def variances_of(self, weights: Floats) -> Floats:
+        return self._noise.of_weights(weights)
 
     def noise_accuracy(self) -> float:
         """Relative standard error of the stated variance: zero up to 640 values, else the sampling error."""

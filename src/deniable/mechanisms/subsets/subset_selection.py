@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 from deniable.estimation.channel import PureChannel, TwoLevel, choice_threshold
@@ -135,6 +135,17 @@ class SubsetSelection(Mechanism):
 
         truth, k = np.uint64(self.thresholds["truth"]), np.uint64(self.k)
         return randomized(select, indices, words, truth, k, self.w, self.rejections, out=out)
+
+    def variances_of(self, weights: Floats) -> Floats:
+        # beside the sender's value, which is held with probability p, a set holds w - 1 or w of the N = k - 1 others,
+        # all equally likely: the sum of the weights of s of them has mean s m and variance s (N - s) v/(N - 1), where
+        # m and v are the mean and the variance of the others' weights
+        p, others = float(self.channel.p), self.k - 1
+        mean = (weights.sum() - weights) / others
+        variance = np.maximum((weights @ weights - weights**2) / others - mean**2, 0.0)
+        drawn = p * (self.w - 1) * (others - self.w + 1) + (1 - p) * self.w * (others - self.w)
+        between = p * (1 - p) * (weights - mean) ** 2
+        return np.asarray((drawn * variance / max(others - 1, 1) + between) / float(self.channel.gain) ** 2)
 
     def reports_operator(self, data: Payloads) -> MarkOperator:
         return MarkOperator(data, self.k, float(self.ratio()))

@@ -218,6 +218,10 @@ class SummationHistogramEncoding(Mechanism):
         step = float(np.sqrt((chances @ up**4) / (chances @ up**2)))
         return Steps(step, step)
 
+    def variances_of(self, weights: Floats) -> Floats:
+        # levels are independent, with one variance for all users
+        return np.full(self.k, float(self.level_variance / self.gain**2) * float(weights @ weights))
+
     def reports_operator(self, data: Payloads) -> LevelOperator:
         return LevelOperator(data, np.array([float(odds) for odds in self._odds]))
 

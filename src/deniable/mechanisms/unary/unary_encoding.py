@@ -23,7 +23,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.errors import InvalidArgument
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.evidence import Evidence, Method, Solution
@@ -118,6 +118,12 @@ class UnaryEncoding(Mechanism):
         The best guess is any value whose bit is set.
         """
         return best_guesses(self.channel.p, self.channel.q, self.k) / self.k
+
+    def variances_of(self, weights: Floats) -> Floats:
+        # the bits are independent: q(1-q) for each but the sender's, which has p(1-p)
+        p, q, gain = self.channel.p, self.channel.q, self.channel.gain
+        other, extra = float(q * (1 - q) / gain**2), float((1 - p - q) / gain)
+        return np.asarray(other * (weights @ weights) + extra * weights**2)
 
     def reports_operator(self, data: Payloads) -> MarkOperator:
         return MarkOperator(data, self.k, float(self.ratio()))

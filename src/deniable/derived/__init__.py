@@ -1,0 +1,1 @@
+"""Answers derived from estimates: sums, differences, ratios, means, quantiles, entropy, comparisons of groups."""
