@@ -11,11 +11,16 @@ from deniable.mechanisms.loss import optimum
 from deniable.mechanisms.numbers import divisors, primes_from
 
 
-def loss(bound: float, modulus: int, classes: int) -> float:
-    """Variance at f = 0 over the asymptotic optimum 4E/(E - 1)^2, for randomised response with ratio E."""
+def class_channel(bound: float, modulus: int, classes: int) -> tuple[float, float]:
+    """p and q for randomised response with ratio E over the classes."""
     w, total = (modulus - 1) / classes, bound + classes - 1
     p = (modulus - 1) * bound / (modulus * total)
-    q = ((w - 1) * bound + modulus - 1 - w) / (modulus * total) + 1 / (classes * modulus)
+    return p, ((w - 1) * bound + modulus - 1 - w) / (modulus * total) + 1 / (classes * modulus)
+
+
+def loss(bound: float, modulus: int, classes: int) -> float:
+    """Variance at f = 0 over the asymptotic optimum 4E/(E - 1)^2."""
+    p, q = class_channel(bound, modulus, classes)
     return q * (1 - q) / (p - q) ** 2 / optimum(bound)
 
 

@@ -59,15 +59,10 @@ class CyclotomicLocalHashing(PublicCoin):
     classes: int = CHOSEN  # N
 
     def _settled(self) -> Mapping[str, Any]:
-        k, bound = self.k, float_bound(self.epsilon)
+        k = self.k
         modulus, classes = self.modulus, self.classes
         if modulus is None and classes is None:
-            modulus, classes = search(k, bound)
-            if loss(bound, modulus, classes) > (1 + MAX_COST) * least_loss(bound, k):
-                rule = (
-                    f"suit clh, whose error at epsilon={self.epsilon:g} is over {MAX_COST:.0%} above the best design's"
-                )
-                raise InvalidArgument("k", rule, k, "Use csr or grr.")
+            modulus, classes = best_classes(k, self.epsilon)
         modulus, classes = whole(max(k, 3), 2**31, modulus=modulus), whole(2, 2**31, classes=classes)
         if not is_prime(modulus):
             raise InvalidArgument("modulus", "be prime", modulus)
@@ -157,3 +152,13 @@ class CyclotomicLocalHashing(PublicCoin):
         shifts = two_level_operator(self.family, self.two_level.high, self.two_level.low)
         assert isinstance(shifts, ListingTwoLevelOperator)
         return ClassOperator(shifts, 1 / self.symbols)
+
+
+def best_classes(k: int, epsilon: float) -> tuple[int, int]:
+    """Return the best modulus and number of classes, or raise InvalidArgument if none serves k and epsilon well."""
+    bound = float_bound(epsilon)
+    found = search(k, bound)
+    if loss(bound, *found) > (1 + MAX_COST) * least_loss(bound, k):
+        rule = f"suit clh, whose error at epsilon={epsilon:g} is over {MAX_COST:.0%} above the best design's"
+        raise InvalidArgument("k", rule, k, "Use csr or grr.")
+    return found
