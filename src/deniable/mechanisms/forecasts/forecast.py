@@ -11,7 +11,6 @@ from typing import Any
 from deniable.estimation.channel import Noise, for_target, noise_at
 
 
-
 @dataclass(frozen=True)
 class Forecast:
     """The costs of one mechanism for k values at one epsilon.
