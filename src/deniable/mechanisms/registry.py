@@ -50,6 +50,10 @@ def load_class(name: str) -> type[Mechanism]:
 
 def parameters_of(name: str) -> list[str]:
     """The parameters of a mechanism besides its domain and epsilon, and the options that guide how it chooses them."""
+    if name.strip().lower() == AUTO:
+        from deniable.mechanisms.forecasts.choice import OPTIONS
+
+        return list(OPTIONS)
     newest = _newest(name)
     options = [each.name for each in signature(newest.choose).parameters.values() if each.kind is each.KEYWORD_ONLY]
     return list(signature(newest).parameters)[2:] + options
@@ -114,10 +118,11 @@ def mechanism(
 
 def _automatic(domain: Domain, epsilon: float, parameters: dict[str, Any]) -> Mechanism:
     """Make the mechanism that the forecasts put first."""
-    from deniable.mechanisms.forecasts.choice import OPTIONS, best_for
+    from deniable.mechanisms.forecasts.choice import best_for
 
-    if unknown := sorted(set(parameters) - set(OPTIONS)):
-        hint = f"It takes {', '.join(OPTIONS)}; name a mechanism to give its own parameters."
+    known = parameters_of(AUTO)
+    if unknown := sorted(set(parameters) - set(known)):
+        hint = f"It takes {', '.join(known)}; name a mechanism to give its own parameters."
         raise InvalidArgument("parameters", f"be known to {AUTO}", unknown, hint)
     return make_first(best_for(domain, epsilon, **parameters), domain)[0]
 

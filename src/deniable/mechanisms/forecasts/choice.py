@@ -22,7 +22,7 @@ from deniable.mechanisms.forecasts.hashed import KINDS, best_open
 
 TIE = 0.01  # errors that differ by less are the same
 # simplest first; mss is left out, since its search takes longer than all others and csr is better in all respects
-CLOSED = ("grr", "oue", "sue", "ss", "hr", "pgr", "csr", "hpgr", "rhr", "blh", "olh", "flh", "clh", "the", "she")
+CLOSED = ("grr", "oue", "sue", "ss", "hr", "pgr", "csr", "hpgr", "clh", "flh", "olh", "rhr", "blh", "the", "she")
 CLOSED_NAMES = [*CLOSED, *sorted(KINDS)]
 OPEN_NAMES = ["orr", "hcms", "cms", "orappor"]
 OPTIONS = ("ids", "max_bits", "candidates")

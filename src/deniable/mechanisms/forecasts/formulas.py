@@ -78,15 +78,23 @@ def _she(k: int, epsilon: float) -> Forecast:
     return Forecast("she", k, epsilon, epsilon, (2 * like.noise[0], 0.0, 0.0), bits, like.attack)
 
 
+def best_design(k: int, epsilon: float, bits: int = 0) -> Forecast:
+    """The forecast of the best design on exactly k values, subset selection, whatever its reports cost."""
+    from deniable.mechanisms.subsets.subset_selection import best_size
+
+    bound = float_bound(epsilon)
+    w = best_size(k, bound)  # type: ignore[arg-type]
+    p, q = balanced_channel(bound, w, k)
+    return pure("ss", k, epsilon, p, q, bits, guessed(bound, k, w / k))
+
+
 def _ss(k: int, epsilon: float) -> Forecast:
     from deniable.mechanisms.layouts.subset_code import MAX_VALUES, subsets
     from deniable.mechanisms.subsets.subset_selection import best_size
 
     check_size("ss", k, MAX_VALUES)
-    bound = float_bound(epsilon)
-    w = best_size(k, bound)  # type: ignore[arg-type]
-    p, q = balanced_channel(bound, w, k)
-    return pure("ss", k, epsilon, p, q, symbol_bits(subsets(k, w)), guessed(bound, k, w / k))
+    w = best_size(k, float_bound(epsilon))  # type: ignore[arg-type]
+    return best_design(k, epsilon, symbol_bits(subsets(k, w)))
 
 
 def _csr(k: int, epsilon: float) -> Forecast:

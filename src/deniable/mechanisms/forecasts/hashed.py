@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from deniable.core.errors import InvalidArgument
@@ -70,14 +70,20 @@ def open_sizes(name: str, candidates: int, epsilon: float) -> Iterator[Forecast]
     for size, hashes in found:
         options: dict[str, Any] = {"cohorts": size.cohorts, "buckets": size.buckets, "candidates": candidates}
         options |= {"hashes": hashes} if len(several) > 1 else {}
-        # of one bit per report, every one has the same square, and the mean is 1 for a user who has the value
-        one_bit = issubclass(kind, HadamardSketch)
-        extra = -1.0 if one_bit else kind.own_extra(bound, size.buckets, size.error)
-        yield _forecast(kind, candidates, epsilon, (size.error, extra), options)
+        yield open_forecast(kind, candidates, epsilon, options)
+
+
+def open_forecast(kind: type[CohortMechanism], candidates: int, epsilon: float, options: Mapping[str, Any]) -> Forecast:
+    """The forecast for candidates of an open domain, with these cohorts, buckets and hashes."""
+    bound, cohorts, buckets = float_bound(epsilon), options["cohorts"], options["buckets"]
+    error = analytic_error(kind, bound, candidates, cohorts, buckets, options.get("hashes", 1), permuted=False)
+    # of one bit per report, every one has the same square, and the mean is 1 for a user who has the value
+    extra = -1.0 if issubclass(kind, HadamardSketch) else kind.own_extra(bound, buckets, error)
+    return _forecast(kind, candidates, epsilon, (error, extra), options)
 
 
 def _forecast(
-    kind: type[CohortMechanism], k: int, epsilon: float, noise: tuple[float, float], options: dict[str, Any]
+    kind: type[CohortMechanism], k: int, epsilon: float, noise: tuple[float, float], options: Mapping[str, Any]
 ) -> Forecast:
     bound, cohorts, buckets = float_bound(epsilon), options["cohorts"], options["buckets"]
     if issubclass(kind, FlippedFilters):
