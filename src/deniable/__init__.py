@@ -13,9 +13,9 @@ from deniable.mechanisms.catalogue import CLASSES
 PUBLIC = {  # the modules of the public names; "" where the name is that of a module
     "ask": "counts",
     "Answer": "counts.answer",
-    "Comparison": "planning.comparison",
+    "Comparison": "planning.costs",
     "ContinuousRelease": "counts.continuous.conversions",
-    "Costs": "planning.comparison",
+    "Costs": "planning.costs",
     "CountOverflow": "core.errors",
     "DeniableError": "core.errors",
     "DesignWarning": "mechanisms.cohorts.sizes",

@@ -21,8 +21,11 @@ def symbol_bits(symbols: int) -> int:
 
 
 def guessed(bound: float, k: int, share: float) -> float:
-    """The attack rate of a two-level channel in which each value is supported by this share of the reports."""
-    return bound / (k * (1 + share * (bound - 1)))
+    """The attack rate of a two-level channel in which each value is supported by this share of the reports.
+
+    An upper bound where some reports support no value, as may be with few values.
+    """
+    return min(bound / (k * (1 + share * (bound - 1))), bound / (bound + k - 1))
 
 
 def pure(name: str, k: int, epsilon: float, p: Any, q: Any, bits: int, attack: float, **more: Any) -> Forecast:
