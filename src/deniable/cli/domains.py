@@ -66,7 +66,9 @@ def domain_of(
         raise CommandError(f"{', '.join(stray)} can only be used with --open")
     extras: dict[str, Any] = {"other": other, "no_answer": no_answer}
     if open_strings:
-        limits = {name: value for name, value in (("max_bytes", max_bytes), ("key", key)) if value is not None}
+        limits: dict[str, Any] = {
+            name: value for name, value in (("max_bytes", max_bytes), ("key", key)) if value is not None
+        }
         return Domain.open(**limits, **extras)
     if labels is not None or labels_file is not None:
         return Domain.categories(_split(labels) if labels_file is None else _read_labels(labels_file), **extras)

@@ -25,8 +25,9 @@ _EXACT_RATE = 2**16  # values up to which the attack rate is computed from the i
 
 def assembled(asked: Question, chosen: Choice, n: int, found: str, needed: Callable[[Forecast], float] | None) -> Plan:
     """Answer with everything that follows from the mechanism, its forecast and the number of users."""
-    each, limits = chosen.forecast, {"ids": asked.ids, "max_bits": asked.max_bits}
-    picked = selected(each, chosen.found, **limits)
+    each, ids, most = chosen.forecast, asked.ids, asked.max_bits
+    picked = selected(each, chosen.found, ids=ids, max_bits=most)
+    others = tuple(runner_up(other, each, ids=ids, max_bits=most, needed=needed) for other in picked)
     visible = [visible_share(each, n, asked.level, asked.power, values) for values in (1, asked.values)]
     return Plan(
         mechanism=chosen.mechanism,
@@ -44,7 +45,7 @@ def assembled(asked: Question, chosen: Choice, n: int, found: str, needed: Calla
         visible_any=visible[1],
         expect=expectations(each, n, asked.level, asked.values),
         why=_why(each, chosen),
-        runners_up=tuple(runner_up(other, each, needed=needed, **limits) for other in picked),
+        runners_up=others,
         left_out=chosen.left_out,
         users=_users(asked.goal, chosen, asked.values) if found == "users" else {},
         top=_top(asked, each, n),

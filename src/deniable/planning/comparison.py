@@ -73,7 +73,7 @@ def _closed(k: int | None, labels: Iterable[Any] | None, domain: Domain | None) 
         raise InvalidArgument("domain", "be given exactly once", chosen, "Give k, labels or domain.")
     if k is not None:
         return Domain.of(whole(2, MAX_SIZE, k=k))
-    found = Domain.categories(labels) if labels is not None else Domain.of(domain)
+    found = Domain.of(domain) if domain is not None else Domain.categories(labels or ())
     if isinstance(found, Open):
         raise InvalidArgument("domain", "be closed here", found.kind, "Use plan or tune for candidates of an open one.")
     return found

@@ -26,7 +26,7 @@ from deniable.planning.verification import zipf_counts
 from deniable.simulation import simulate
 
 ASSUMED_USERS = 10_000
-_DIGITS = 3  # of an epsilon that was searched for, rounded up
+_PARTS = 1000  # an epsilon that was searched for is rounded up to a thousandth
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ def _forecast(asked: Question, name: str, epsilon: float) -> Forecast:
 
 
 def _up(epsilon: float) -> float:
-    return math.ceil(epsilon * 10**_DIGITS - 1e-6) / 10**_DIGITS
+    return math.ceil(epsilon * _PARTS - 1e-6) / _PARTS
 
 
 def _down(epsilon: float) -> float:
-    return math.floor(epsilon * 10**_DIGITS + 1e-6) / 10**_DIGITS
+    return math.floor(epsilon * _PARTS + 1e-6) / _PARTS

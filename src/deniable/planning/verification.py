@@ -42,7 +42,7 @@ class Verification:
 def zipf_counts(k: int, n: int, skew: float = SKEW) -> Counts:
     """Counts of n users, proportional to 1/rank^skew but for rounding."""
     shares = np.arange(1, k + 1) ** -skew
-    true = np.floor(n * shares / shares.sum()).astype(np.int64)
+    true: Counts = np.floor(n * shares / shares.sum()).astype(np.int64)
     true[0] += n - true.sum()
     return true
 

@@ -16,7 +16,7 @@ Box = tuple[float, float, float, float]
 
 
 def draw_costs(rows: Sequence[Any], path: str | Path | None, *, title: str) -> Any:
-    """Draw mechanisms by bits and error, on logarithmic axes; dots grow with the server's time, where it was measured."""
+    """Draw mechanisms by bits and error, on logarithmic axes; dots grow with the server's time, if measured."""
     if path is not None:
         check_suffix(path, STATIC)
     ax = new_figure(9.0, 5.5).add_subplot()

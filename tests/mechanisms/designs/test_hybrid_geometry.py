@@ -63,8 +63,8 @@ def test_a_report_adds_one_to_its_own_value_and_nothing_to_others_exactly(geomet
     # in fractions, from the channel alone; and the three variances likewise
     m = contract.coarse(hybrid(*geometry), 9)
     assert isinstance(m, dn.HybridProjectiveGeometryResponse)
-    alpha, beta, gamma = m.block_channel.weights
-    own, near, far = m.block_channel.variances
+    alpha, beta, gamma = m._weights
+    own, near, far = m.user_variances
     for x in range(min(m.k, 6)):
         supporting = set(supporters(m, x))
         adds = [alpha * (r in supporting) + beta * (r // m.block_size == x % m.h) + gamma for r in range(m.symbols)]
@@ -112,12 +112,12 @@ def test_the_average_variance_is_the_paper_s(epsilon: float, q: int, h: int, los
     alpha = total / ((e - 1) * (w - overlap))
     beta = -alpha * overlap / w
     gamma = -alpha * w / total - beta * m.block_size / total
-    assert [float(weight) for weight in m.block_channel.weights] == pytest.approx([alpha, beta, gamma], rel=1e-9)
+    assert [float(weight) for weight in m._weights] == pytest.approx([alpha, beta, gamma], rel=1e-9)
 
 
 def test_users_of_the_same_block_cost_more() -> None:
     m = dn.mechanism("hpgr", k=8192, epsilon=4.0)
-    _, near, far = map(float, m.block_channel.variances)
+    _, near, far = map(float, m.user_variances)
     e, q = math.exp(4.0), 5
     assert far == pytest.approx(2 * e * q / ((e - 1) ** 2 * (q - 1)), rel=0.1)
     assert near == pytest.approx(2 * e * (e - 1 + q) / ((e - 1) ** 2 * (q - 1)), rel=0.1)

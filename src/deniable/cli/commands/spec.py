@@ -33,14 +33,14 @@ app = new_app(help="Make, show and check specs, which client and server share.")
 def new(
     epsilon: Annotated[float, typer.Option(help="The privacy parameter: a bound on what a report reveals.")],
     mechanism: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--mechanism",
             "-m",
             autocompletion=mechanism_names,
-            help="See deniable mechanisms; auto takes the one with the least error, then the fewest bits.",
+            help="See deniable mechanisms; auto, the default, takes the least error, then the fewest bits.",
         ),
-    ] = "auto",
+    ] = None,
     labels: Labels = None,
     labels_file: LabelsFile = None,
     k: Size = None,
@@ -93,17 +93,18 @@ def new(
         no_answer=no_answer,
         only_open={"--candidates-expected": candidates_expected},
     )
-    automatic = mechanism.strip().lower() == AUTO
+    # parameters of its own need a mechanism: for open strings the one that has the least error nearly always
+    name = mechanism or ("orr" if open_strings and parameters else AUTO)
     expected = [] if candidates_expected is None else [f"candidates={candidates_expected}"]
     given = [*(parameters or []), *expected, *(["ids=true"] if ids else [])]
-    made = make(mechanism, domain=domain, epsilon=epsilon, **settings(given, mechanism))
-    if automatic:
+    made = make(name, domain=domain, epsilon=epsilon, **settings(given, name))
+    with writing(output) as file:
+        file.write(f"{made.spec.to_json()}\n".encode())
+    if name.strip().lower() == AUTO:
         bits = f"{made.report_bits:,} bit{'s' * (made.report_bits > 1)} per report"
         note(
             f"chose {made.name}: the least error for these values at epsilon {epsilon:g}, in {bits}; see deniable plan"
         )
-    with writing(output) as file:
-        file.write(f"{made.spec.to_json()}\n".encode())
 
 
 @app.command()

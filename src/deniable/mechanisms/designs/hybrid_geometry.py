@@ -170,13 +170,22 @@ class HybridProjectiveGeometryResponse(Mechanism):
         levels = self.two_level
         return BlockChannel(self.set_size, self.overlap, self.block_size, levels.high, levels.low)
 
+    @property
+    def _weights(self) -> tuple[Fraction, Fraction, Fraction]:
+        return self.block_channel.weights
+
+    @property
+    def user_variances(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Variance that a user adds to the estimates of their own value, of others in its block, and of all others."""
+        return self.block_channel.variances
+
     @cached_property
     def shifts(self) -> ShiftBlocks:
         """The blocks, for the server's transforms."""
         return ShiftBlocks(self.block_size, self.elements[: self.set_size].astype(np.int64), self.h, self.k)
 
     def unbiased(self, summary: Summary) -> Floats:
-        alpha, beta, gamma = map(float, self.block_channel.weights)
+        alpha, beta, gamma = map(float, self._weights)
         near = beta * self.shifts.neighbours(summary.counts)
         return np.asarray((alpha * self.shifts.support(summary.counts) + near) / summary.n + gamma)
 
@@ -185,7 +194,7 @@ class HybridProjectiveGeometryResponse(Mechanism):
 
     def noise_of(self, evidence: Evidence, target: str) -> Noise:
         """Coefficients by the estimated share of users in a value's block, who add more variance than others do."""
-        own, near, far = map(float, self.block_channel.variances)
+        own, near, far = map(float, self.user_variances)
         return noise_by_blocks((own, near, far), nearest_distribution(evidence.unbiased), self.h, target)
 
     @cached_property

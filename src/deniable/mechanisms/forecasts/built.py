@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from deniable.core.domain import Domain
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
 from deniable.estimation.operators.residue_noise import EVERY
@@ -40,7 +41,7 @@ def _modular(k: int, epsilon: float) -> Forecast:
     from deniable.randomness.bounds import exponential_below
 
     if k <= EVERY:
-        return of_mechanism(ModularSubsetSelection(k, epsilon))
+        return of_mechanism(ModularSubsetSelection(Domain.of(k), epsilon))
     exact, bound = exponential_below(epsilon), float_bound(epsilon)
     moduli = search(k, exact)
     assert moduli is not None  # without a bound on the bits some are always found

@@ -119,7 +119,8 @@ class UnaryEncoding(Mechanism):
 
         The best guess is any value whose bit is set.
         """
-        return best_guesses(self.channel.p, self.channel.q, self.k) / self.k
+        rate: Fraction = best_guesses(self.channel.p, self.channel.q, self.k) / self.k
+        return rate
 
     def reports_operator(self, data: Payloads) -> MarkOperator:
         return MarkOperator(data, self.k, float(self.ratio()))
