@@ -10,7 +10,7 @@ from deniable.core.errors import InvalidArgument
 from deniable.mechanisms.base.definition import MAX_EPSILON
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.forecasts.built import forecast
-from deniable.mechanisms.forecasts.choice import candidates_for, ordered
+from deniable.mechanisms.forecasts.choice import candidates_for, ordered, same_error
 from deniable.mechanisms.forecasts.forecast import Forecast
 from deniable.mechanisms.forecasts.formulas import best_design
 from deniable.mechanisms.forecasts.hashed import best_open
@@ -26,6 +26,7 @@ from deniable.planning.verification import zipf_counts
 from deniable.simulation import simulate
 
 ASSUMED_USERS = 10_000
+_NEAR = 1.005  # epsilons this close to the least are as good
 _PARTS = 1000  # an epsilon that was searched for is rounded up to a thousandth
 
 
@@ -67,20 +68,23 @@ def answered(asked: Question) -> Plan:
 
 
 def _with_epsilon(asked: Question, goal: Goal, n: int) -> Plan:
-    """Find the least epsilon: near that of the best design, for the mechanism that is best there."""
+    """Find the least epsilon, up to half a percent: of the mechanisms that are best near that of the best design."""
     start = least_epsilon(goal, n, lambda epsilon: best_design(asked.values, epsilon))
-    names = [each.name for each in _order(asked, start)[0]]
+    order = _order(asked, start)[0]
+    tied = [each.name for each in order if each == order[0] or same_error(each.mean_variance, order[0].mean_variance)]
 
     def needed(name: str) -> float:
         return _up(least_epsilon(goal, n, lambda epsilon: _forecast(asked, name, epsilon), start))
 
-    epsilon = needed(names[0])
+    epsilons = {name: needed(name) for name in tied}
+    first = next(name for name in tied if epsilons[name] <= _NEAR * min(epsilons.values()))
+    epsilon = epsilons[first]
     if asked.most_epsilon is not None and epsilon > asked.most_epsilon:
         most = _down(asked.most_epsilon)
         users = rounded_users(goal, _order(asked, most)[0][0])
         hint = f"It takes epsilon {epsilon:g} with these users, or {users:,} users at epsilon {most:g}."
         raise InvalidArgument("n", f"be larger for an epsilon of at most {most:g}", n, hint)
-    chosen = _choose(asked, epsilon, lambda each: goal.users(each) <= n)
+    chosen = _choose(asked, epsilon, lambda each: each.name == first or (asked.timed and goal.users(each) <= n))
     return assembled(asked, chosen, n, "epsilon", lambda each: needed(each.name))
 
 
