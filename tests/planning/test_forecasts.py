@@ -44,7 +44,7 @@ def test_averages_over_values_are_within_two_percent(name: str) -> None:
         assert found.bits == made.report_bits
 
 
-@pytest.mark.parametrize("setting", accepted(11, 24, most=300), ids=str)
+@pytest.mark.parametrize("setting", [one for one in accepted(11, 40, most=200) if one.k > 4][:18], ids=str)
 def test_simulations_have_the_standard_error_of_the_forecast(setting: object) -> None:
     # 5,000 squared errors: their root mean varies by 1%, so that 6% is six standard errors
     assert setting.ratio(5) == pytest.approx(1, abs=0.06)  # type: ignore[attr-defined]

@@ -29,7 +29,7 @@ BUDGETS = {
     "tests/kernels": 25,
     "tests/mechanisms": 75,
     "tests/papers": 30,
-    "tests/planning": 20,
+    "tests/planning": 30,
     "tests/randomness": 15,
     "tests/running": 4,
     "tests/tools": 4,
