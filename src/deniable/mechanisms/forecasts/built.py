@@ -27,7 +27,11 @@ def forecast(name: str, k: int, epsilon: float) -> Forecast:
         return closed(name, k, epsilon)
     if name == "mss":
         return _modular(k, epsilon)
-    raise InvalidArgument("name", "have a formula for its error", name, NO_FORMULA.get(name, ""))
+    if name in NO_FORMULA:
+        raise InvalidArgument("name", "have a formula for its error", name, NO_FORMULA[name])
+    from deniable.mechanisms.registry import mechanism
+
+    return of_mechanism(mechanism(name, k=k, epsilon=epsilon))
 
 
 NO_FORMULA = {"design": "Its error depends on the blocks that you give it: make one and read its variance."}
