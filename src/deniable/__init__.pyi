@@ -68,9 +68,11 @@ from deniable.mechanisms.unary.histogram_summation import SummationHistogramEnco
 from deniable.mechanisms.unary.histogram_thresholding import ThresholdingHistogramEncoding as ThresholdingHistogramEncoding
 from deniable.mechanisms.unary.unary_encoding import OptimizedUnaryEncoding as OptimizedUnaryEncoding
 from deniable.mechanisms.unary.unary_encoding import SymmetricUnaryEncoding as SymmetricUnaryEncoding
+from deniable.planning.answer import Plan as Plan
 from deniable.planning.comparison import compare as compare
-from deniable.planning.comparison import Comparison as Comparison
-from deniable.planning.comparison import Costs as Costs
+from deniable.planning.costs import Comparison as Comparison
+from deniable.planning.costs import Costs as Costs
+from deniable.planning.plan import plan as plan
 from deniable.planning.sample_size import users_needed as users_needed
 from deniable.planning.tuning import tune as tune
 from deniable.planning.tuning import Tuning as Tuning

@@ -30,7 +30,7 @@ BUDGETS = {
     "tests/kernels": 25,
     "tests/mechanisms": 75,
     "tests/papers": 30,
-    "tests/planning": 14,
+    "tests/planning": 30,
     "tests/randomness": 12,
     "tests/running": 4,
     "tests/tools": 4,

@@ -7,20 +7,25 @@ forever. A mechanism's file is loaded when it is first used: a device needs only
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deniable.core.domain import Domain, Label
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion, shown
 from deniable.core.spec import Spec
-from deniable.core.validate import choice
+from deniable.core.suggest import did_you_mean
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.catalogue import ALL, CLASSES
 from deniable.mechanisms.cohorts.sizes import DesignWarning
+
+if TYPE_CHECKING:
+    from deniable.mechanisms.forecasts.forecast import Forecast
+
+AUTO = "auto"  # in place of a name: the mechanism with the least error
 
 
 def list_mechanisms() -> list[str]:
@@ -46,17 +51,30 @@ def load_class(name: str) -> type[Mechanism]:
 
 def parameters_of(name: str) -> list[str]:
     """The parameters of a mechanism besides its domain and epsilon, and the options that guide how it chooses them."""
+    if name.strip().lower() == AUTO:
+        from deniable.mechanisms.forecasts.choice import OPTIONS
+
+        return list(OPTIONS)
     newest = _newest(name)
     options = [each.name for each in signature(newest.choose).parameters.values() if each.kind is each.KEYWORD_ONLY]
     return list(signature(newest).parameters)[2:] + options
 
 
+def full_name(name: object) -> str:
+    """Return the name of a mechanism as it is registered, whatever its case; raise InvalidArgument if there is none."""
+    known = list_mechanisms()
+    if isinstance(name, str) and name.strip().lower() in known:
+        return name.strip().lower()
+    hint = did_you_mean(name, [*known, AUTO]) or f'"{AUTO}" chooses one.'
+    raise InvalidArgument("name", "be one of " + ", ".join(known), name, hint)
+
+
 def _newest(name: str) -> type[Mechanism]:
-    return max(registered(choice(list_mechanisms(), name=name)), key=lambda cls: cls.version)
+    return max(registered(full_name(name)), key=lambda cls: cls.version)
 
 
 def mechanism(
-    name: str,
+    name: str = AUTO,
     *,
     epsilon: float,
     k: int | None = None,
@@ -66,16 +84,25 @@ def mechanism(
 ) -> Mechanism:
     """Make a mechanism by name, for k values 0..k-1, for labels, or for a domain.
 
+    The name "auto", the default, takes the one with the least error for these values and this epsilon, then the
+    fewest bits, then the simplest; `ids=True` says that the server knows the ids of reports, which some need, and
+    `max_bits` limits the size of reports. `dn.plan` shows how the others compare.
+
     >>> mechanism("grr", labels=["yes", "no"], epsilon=1.0).k
     2
+    >>> mechanism(k=22_000, epsilon=2.0).name
+    'csr'
     """
-    newest = _newest(name)
     given = {"k": k, "labels": labels, "domain": domain}
     chosen = [argument for argument, value in given.items() if value is not None]
     if len(chosen) != 1:
         raise InvalidArgument("domain", "be given exactly once", chosen, "Give k, labels or domain.")
     values: Any = given[chosen[0]] if labels is None else Domain.categories(labels)
     chosen_domain = Domain.of(values)
+    if isinstance(name, str) and name.strip().lower() == AUTO:
+        return _automatic(chosen_domain, epsilon, parameters)
+    name = full_name(name)
+    newest = _newest(name)
     if isinstance(chosen_domain, Open) and not newest.open_domains:
         hint = f"Open strings are for {', '.join(open_mechanisms())}."
         raise InvalidArgument("domain", f"be closed for {name}", chosen_domain.kind, hint)
@@ -87,6 +114,28 @@ def mechanism(
     if made.advice():
         warnings.warn(made.advice(), DesignWarning, stacklevel=2)
     return made
+
+
+def _automatic(domain: Domain, epsilon: float, parameters: dict[str, Any]) -> Mechanism:
+    """Make the mechanism that the forecasts put first."""
+    from deniable.mechanisms.forecasts.choice import best_for
+
+    known = parameters_of(AUTO)
+    if unknown := sorted(set(parameters) - set(known)):
+        hint = f"It takes {', '.join(known)}; name a mechanism to give its own parameters."
+        raise InvalidArgument("parameters", f"be known to {AUTO}", unknown, hint)
+    return make_first(best_for(domain, epsilon, **parameters), domain)[0]
+
+
+def make_first(order: Sequence[Forecast], domain: Domain) -> tuple[Mechanism, Forecast]:
+    """Make the first of these mechanisms that takes the domain, and return it with its forecast."""
+    refused: InvalidArgument | None = None
+    for each in order:
+        try:
+            return mechanism(each.name, domain=domain, epsilon=each.epsilon, **each.options), each
+        except InvalidArgument as error:  # for a reason that no formula states
+            refused = refused or error
+    raise refused or InvalidArgument("domain", "suit a mechanism", domain.kind)
 
 
 def from_spec(

@@ -13,11 +13,16 @@ def optimum(bound: float) -> float:
     return 4 * bound / (bound - 1) ** 2
 
 
-def balanced_loss(bound: float, set_size: int, modulus: int) -> float:
-    """Variance at f = 0, over the optimum, of a balanced design: sets of `set_size` of `modulus` elements."""
+def balanced_channel(bound: float, set_size: int, modulus: int) -> tuple[float, float]:
+    """p and q of a balanced design: sets of `set_size` of `modulus` elements."""
     total = set_size * bound + modulus - set_size
     overlap = set_size * (set_size - 1) / (modulus - 1)
-    p, q = set_size * bound / total, (overlap * bound + set_size - overlap) / total
+    return set_size * bound / total, (overlap * bound + set_size - overlap) / total
+
+
+def balanced_loss(bound: float, set_size: int, modulus: int) -> float:
+    """Variance at f = 0, over the optimum, of a balanced design."""
+    p, q = balanced_channel(bound, set_size, modulus)
     return q * (1 - q) / (p - q) ** 2 / optimum(bound)
 
 

@@ -1,199 +1,142 @@
-"""All mechanisms side by side for one question: error, size of a report, time and attack rate."""
+"""Mechanisms side by side for one question: error, report size and attack rate; simulated and timed if asked."""
 
 from __future__ import annotations
 
-import json
 import math
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from deniable.core.domain import MAX_SIZE, Domain
+from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
-from deniable.core.validate import choice, whole
+from deniable.core.validate import whole
 from deniable.mechanisms.base.definition import checked_epsilon
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.registry import list_mechanisms, mechanism
+from deniable.mechanisms.forecasts.built import NO_FORMULA, forecast, of_mechanism
+from deniable.mechanisms.forecasts.forecast import Forecast
+from deniable.mechanisms.registry import full_name, list_mechanisms, mechanism
+from deniable.mechanisms.searching import optimum
+from deniable.planning.costs import Comparison, Costs
+from deniable.planning.timing import client_ns, server_ms
+from deniable.planning.verification import zipf_counts
 from deniable.simulation import simulate
 
-_TIMED_USERS = 20_000  # at most: enough to measure a client
-_SKEW = 1.3  # of the Zipf data that is simulated
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What one mechanism costs for one question.
-
-    `error` is the root mean squared error of the unbiased estimate of a rare value, by formula; `loss` and
-    `simulated_loss` are mean squared errors over the asymptotic optimum 4e/(n(e - 1)^2), by formula and
-    measured; `simulated_loss_error` is not a number after a single run; `attack` is how often the best guess of
-    a value from one report is right.
-    """
-
-    mechanism: str
-    error: float
-    loss: float
-    simulated_loss: float
-    simulated_loss_error: float
-    bits: int
-    client_ns: float
-    server_ms: float
-    attack: float
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Costs of the mechanisms that support the setting, most exact first; the others by name, each with the reason."""
-
-    k: int
-    epsilon: float
-    n: int
-    rows: tuple[Costs, ...]
-    left_out: Mapping[str, str] = field(default_factory=dict)
-
-    def __iter__(self) -> Iterator[Costs]:
-        return iter(self.rows)
-
-    def to_json(self) -> str:
-        """One JSON document; what was not measured is null."""
-        clean = [{name: None if value != value else value for name, value in asdict(row).items()} for row in self]
-        document = {"k": self.k, "epsilon": self.epsilon, "n": self.n, "mechanisms": clean}
-        return json.dumps({**document, "left_out": dict(self.left_out)}, indent=1)
-
-    def __str__(self) -> str:
-        lines = ["  ".join(line) for line in _aligned([_HEADINGS, *map(_cells, self.rows)])]
-        return "\n".join([*lines, *self._omission])
-
-    def __rich__(self) -> Any:
-        from rich.table import Table
-
-        caption = next(iter(self._omission), None)
-        table = Table(title=self._title, title_justify="left", caption=caption, caption_justify="left")
-        for place, heading in enumerate(_HEADINGS):
-            table.add_column(heading, justify="right" if place else "left")
-        for row in self.rows:
-            table.add_row(*_cells(row))
-        return table
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Error against bits; the size of a dot is the server's time."""
-        from deniable.plots.costs import draw_costs
-
-        return draw_costs(self.rows, path, title=self._title)
-
-    @property
-    def _title(self) -> str:
-        return f"k={self.k:,}, epsilon={self.epsilon:g}, n={self.n:,}"
-
-    @property
-    def _omission(self) -> list[str]:
-        """One line about the mechanisms that are not in the table, if there are any."""
-        count, all_ = len(self.left_out), len(self.left_out) + len(self.rows)
-        listed = ", ".join(self.left_out)
-        return [f"left out, not possible for this setting ({count} of {all_}): {listed}"] if count else []
+Entry = str | Mechanism | type[Mechanism]
 
 
 def compare(
-    k: int,
-    epsilon: float,
+    k: int | None = None,
+    epsilon: float | None = None,
     n: int = 10_000,
     *,
-    names: Iterable[str] | None = None,
+    labels: Iterable[Any] | None = None,
+    domain: Domain | None = None,
+    names: Iterable[Entry] | None = None,
+    simulated: bool = False,
+    timed: bool = False,
     repeats: int = 3,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Compare mechanisms for k values, epsilon and n users: error by formula and simulated, bits, times, attack rate.
+    """Compare mechanisms for k values, labels or a domain, epsilon and n users: error by formula, bits, attack rate.
 
-    The simulation has n users with Zipf data and is repeated; times are measured on this machine. Mechanisms that do
-    not support the setting are left out: `left_out` has the reason for each.
+    `simulated` measures the error in `repeats` simulations of n users with Zipf data; `timed` measures client and
+    server on this machine. `names` may hold names, mechanisms, and classes of your own. Mechanisms that do not support
+    the setting are left out: `left_out` has the reason for each.
 
     >>> import deniable as dn
-    >>> [row.mechanism for row in dn.compare(50, 1.0, n=1000, names=["grr"], repeats=1)]
-    ['grr']
+    >>> [row.mechanism for row in dn.compare(50, 1.0, names=["grr", "csr"])]
+    ['csr', 'grr']
     """
-    if isinstance(names, str) or not isinstance(names, (Iterable, type(None))):
-        raise InvalidArgument("names", "be a list of mechanisms", names)
-    chosen = list_mechanisms() if names is None else [choice(list_mechanisms(), names=name) for name in names]
-    k, epsilon = Domain.of(whole(2, MAX_SIZE, k=k)).k, checked_epsilon(epsilon)
+    values, epsilon = _closed(k, labels, domain), checked_epsilon(epsilon)
     whole(1, n=n)
     whole(1, repeats=repeats)
     rows, left_out = [], {}
-    for name in chosen:
+    for entry in _entries(names):
+        name = entry if isinstance(entry, str) else entry.name
         if progress is not None:
             progress(name)
         try:
-            made = mechanism(name, k=k, epsilon=epsilon)
+            rows.append(_costs(entry, values, epsilon, n, repeats if simulated else 0, seed, timed=timed))
         except InvalidArgument as error:
-            left_out[name] = str(error)
-            continue
-        rows.append(_costs(made, n, repeats, seed))
-    return Comparison(k, float(epsilon), n, tuple(sorted(rows, key=lambda row: row.loss)), left_out)
+            left_out[name] = NO_FORMULA.get(name, str(error)) if isinstance(entry, str) else str(error)
+    ranked = tuple(sorted(rows, key=lambda row: row.loss))
+    return Comparison(values.k, epsilon, n, ranked, left_out)
 
 
-def _costs(m: Mechanism, n: int, repeats: int, seed: int) -> Costs:
-    shares = np.arange(1, m.k + 1) ** -_SKEW
-    true = np.floor(n * shares / shares.sum()).astype(np.int64)
-    true[0] += n - true.sum()
-    optimum = 4 * math.exp(m.epsilon) / (n * math.expm1(m.epsilon) ** 2)
-    places = np.linspace(0, n - 1, min(n, _TIMED_USERS)).astype(np.int64)  # users from all over the data
-    users = np.searchsorted(np.cumsum(true), places, side="right")
-    m.privatize(m.domain.all_labels()[:1] * 100, seed=seed)  # compiled before it is timed
-    client = _seconds(lambda: m.payloads(users, _fresh()))
-    errors, server = [], math.inf
-    for run in range(repeats):
-        summary = simulate(m, true, seed=seed + run)
-        started = time.process_time()
-        found = m.unbiased(summary)
-        server = min(server, time.process_time() - started)  # tables are made by the first run
-        errors.append(float(((found - true / n) ** 2).mean()) / optimum)
+def _closed(k: int | None, labels: Iterable[Any] | None, domain: Domain | None) -> Domain:
+    given = {"k": k, "labels": labels, "domain": domain}
+    chosen = [name for name, value in given.items() if value is not None]
+    if len(chosen) != 1:
+        raise InvalidArgument("domain", "be given exactly once", chosen, "Give k, labels or domain.")
+    if k is not None:
+        return Domain.of(whole(2, MAX_SIZE, k=k))
+    found = Domain.of(domain) if domain is not None else Domain.categories(labels or ())
+    if isinstance(found, Open):
+        raise InvalidArgument("domain", "be closed here", found.kind, "Use plan or tune for candidates of an open one.")
+    return found
+
+
+def _entries(names: Iterable[Entry] | None) -> list[Entry]:
+    """The mechanisms to compare: by default all that a number of values and an epsilon make."""
+    if isinstance(names, str) or not isinstance(names, (Iterable, type(None))):
+        raise InvalidArgument("names", "be a list of mechanisms", names)
+    if names is None:
+        return [name for name in list_mechanisms() if name not in NO_FORMULA]
+    return [_entry(each) for each in names]
+
+
+def _entry(each: object) -> Entry:
+    if isinstance(each, Mechanism) or (isinstance(each, type) and issubclass(each, Mechanism)):
+        return each
+    return full_name(each)
+
+
+def _costs(entry: Entry, domain: Domain, epsilon: float, n: int, runs: int, seed: int, *, timed: bool) -> Costs:
+    """The costs of one mechanism: by its formula if it is registered, else by what it states itself."""
+    made = None if isinstance(entry, str) else _made(entry, domain, epsilon)
+    found: Forecast = of_mechanism(made) if made is not None else forecast(str(entry), domain.k, epsilon)
+    measured: dict[str, float] = {}
+    if runs or timed:
+        made = mechanism(found.name, domain=domain, epsilon=epsilon) if made is None else made
+        measured = _measured(made, n, runs, seed, timed=timed)
+    least = optimum(math.exp(found.spent)) / n
+    loss, spread = measured.pop("simulated", math.nan), measured.pop("spread", math.nan)
     return Costs(
-        m.name,
-        error=math.sqrt(m.variance(0.0, n)),
-        loss=m.variance(0.0, n) / optimum,
-        simulated_loss=float(np.mean(errors)),
-        simulated_loss_error=float(np.std(errors, ddof=1) / math.sqrt(repeats)) if repeats > 1 else math.nan,
-        bits=m.report_bits,
-        client_ns=1e9 * client / len(users),
-        server_ms=1e3 * server,
-        attack=float(m.reconstruction_rate()),
+        found.name,
+        error=math.sqrt(found.variance(0.0, n)),
+        loss=found.variance(0.0, n) / least,
+        simulated_loss=loss / least,
+        simulated_loss_error=spread / least,
+        bits=found.bits,
+        client_ns=measured.get("client", math.nan),
+        server_ms=measured.get("server", math.nan),
+        attack=found.attack,
+        spent=found.spent,
     )
 
 
-def _fresh() -> Any:
-    from deniable.randomness.keystream import Keystream
-
-    return Keystream.fresh()
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.process_time()
-    work()
-    return max(time.process_time() - started, 1e-9)
+def _made(entry: Mechanism | type[Mechanism], domain: Domain, epsilon: float) -> Mechanism:
+    """A mechanism of the caller's: as it is, if it is for this question, or made of its class."""
+    made = entry if isinstance(entry, Mechanism) else entry.choose(domain, epsilon)
+    if made.k != domain.k or made.epsilon != epsilon:
+        rule = f"be made for k={domain.k} and epsilon={epsilon:g}"
+        raise InvalidArgument("names", rule, f"{made.name} for k={made.k}, epsilon={made.epsilon:g}")
+    return made
 
 
-_HEADINGS = ["mechanism", "rms error", "loss", "simulated", "bits", "client", "server", "attack"]
-
-
-def _cells(row: Costs) -> list[str]:
-    spread = "" if math.isnan(row.simulated_loss_error) else f" ± {row.simulated_loss_error:.3f}"
-    client = f"{row.client_ns:.0f} ns" if row.client_ns < 1e4 else f"{row.client_ns / 1e3:.0f} us"
-    return [
-        row.mechanism,
-        f"{row.error:.3%}",
-        f"{row.loss:.4f}",
-        f"{row.simulated_loss:.3f}{spread}",
-        f"{row.bits:,}",
-        client,
-        f"{row.server_ms:.2f} ms",
-        f"{row.attack:.3%}",
-    ]
-
-
-def _aligned(lines: list[list[str]]) -> list[list[str]]:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [[line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])] for line in lines]
+def _measured(made: Mechanism, n: int, runs: int, seed: int, *, timed: bool) -> dict[str, float]:
+    """Mean squared errors of simulations, and times; whatever was asked for."""
+    true = zipf_counts(made.k, n)
+    found: dict[str, float] = {}
+    if runs:
+        summaries = (simulate(made, true, seed=seed + run) for run in range(runs))
+        errors = [float(((made.unbiased(summary) - true / n) ** 2).mean()) for summary in summaries]
+        found["simulated"] = float(np.mean(errors))
+        found["spread"] = float(np.std(errors, ddof=1) / math.sqrt(runs)) if runs > 1 else math.nan
+    if timed:
+        found["client"] = client_ns(made, true)
+        found["server"] = server_ms(made, simulate(made, true, seed=seed))
+    return found

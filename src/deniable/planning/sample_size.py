@@ -7,9 +7,11 @@ from statistics import NormalDist
 
 from deniable.core.defaults import LEVEL
 from deniable.core.errors import InvalidArgument
-from deniable.core.summary import MAX_COUNT
 from deniable.core.validate import between, strictly_between
 from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.forecasts.forecast import Forecast, quantile, worst_noise
+from deniable.planning.exact_power import MOST, exact_users
+from deniable.planning.goals import Goal, rounded_users, whole_users
 
 
 def users_needed(
@@ -30,7 +32,9 @@ def users_needed(
     `simultaneous`: the intervals or tests hold for all k values at once.
 
     Formula: n = z^2 V(f) / margin^2, or n = ((z sqrt V(0) + z' sqrt V(detect)) / detect)^2, where V(f)/n is
-    the variance of the unbiased estimate, and z, z' are the normal quantiles of the level and the power.
+    the variance of the unbiased estimate, and z, z' are the normal quantiles of the level and the power. Up to 5,000
+    users, `detect` is computed from exact tails where the counts have binomial ones, for the test that is exact as
+    well: the least number from which on the power is kept.
 
     >>> import deniable as dn
     >>> dn.users_needed(dn.mechanism("grr", k=2, epsilon=1.0), margin=0.01)
@@ -40,32 +44,30 @@ def users_needed(
         raise InvalidArgument("mechanism", "be a mechanism", mechanism)
     if (margin is None) == (detect is None):
         raise InvalidArgument("margin", "be given if and only if detect is not", {"margin": margin, "detect": detect})
-    miss = (1 - strictly_between(0, 1, level=level)) / (mechanism.k if simultaneous else 1)
-    z = -NormalDist().inv_cdf(miss / 2)
+    values = mechanism.k if simultaneous else 1
+    z = quantile(strictly_between(0, 1, level=level), values)
 
     def variance(frequency: float) -> float:
         return mechanism.variance(frequency, target=target)
 
     if margin is not None:
         width = strictly_between(0, 1, margin=margin)
-        worst = _worst(mechanism, target) if f is None else variance(between(0, 1, f=f))
-        return _whole(z * z * worst / width / width, "margin", margin)
+        worst = worst_noise(mechanism.noise(target)) if f is None else variance(between(0, 1, f=f))
+        return whole_users(z * z * worst / width / width, "margin", margin)
     if f is not None:
         raise InvalidArgument("f", "be omitted with detect", f)
     rare = strictly_between(0, 1, detect=detect)
     strength = NormalDist().inv_cdf(strictly_between(0, 1, power=power))
     distance = max(0.0, z * math.sqrt(variance(0.0)) + strength * math.sqrt(variance(rare)))  # times sqrt n
-    return _whole(distance / rare * distance / rare, "detect", detect)
+    users = whole_users(distance / rare * distance / rare, "detect", detect)
+    if users > MOST or mechanism.channel is None:
+        return users
+    return exact_users(mechanism.channel, users, rare, (1 - level) / values / 2, power, target)
 
 
-def _whole(users: float, name: str, value: object) -> int:
-    if not users <= MAX_COUNT:
-        raise InvalidArgument(name, "be larger", value, hint=f"It would need more than {MAX_COUNT} users.")
-    return max(1, math.ceil(users))
-
-
-def _worst(mechanism: Mechanism, target: str) -> float:
-    """The largest variance over all frequencies: V is linear, or a quadratic that opens downwards."""
-    _, v1, v2 = mechanism.noise(target)
-    inner = [-v1 / (2 * v2)] if v2 < 0 < -v1 / (2 * v2) < 1 else []
-    return max(mechanism.variance(f, target=target) for f in (0.0, 1.0, *inner))
+def users_of(goal: Goal, made: Mechanism, forecast: Forecast) -> int:
+    """The users that a mechanism needs for a goal: by its forecast, but from exact tails where few are to detect."""
+    users = rounded_users(goal, forecast)
+    if goal.detect is None or users > MOST or made.channel is None:
+        return users
+    return users_needed(made, detect=goal.detect, level=goal.level, power=goal.power, simultaneous=goal.values > 1)

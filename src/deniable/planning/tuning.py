@@ -20,10 +20,10 @@ from deniable.core.validate import choice, whole
 from deniable.mechanisms.base.definition import checked_epsilon, float_bound
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.cohorts.sizes import DesignWarning, Size, load, ranked
+from deniable.mechanisms.forecasts.hashed import HASHES
 from deniable.mechanisms.registry import mechanism, registered
 from deniable.randomness.simulated import generator
 
-HASHES = (1, 2, 4, 8, 16)
 SHOWN = 8
 _SEEDS = 16  # seeds tried until the hash functions tell all candidates apart
 

@@ -16,15 +16,17 @@ Box = tuple[float, float, float, float]
 
 
 def draw_costs(rows: Sequence[Any], path: str | Path | None, *, title: str) -> Any:
-    """Draw mechanisms by bits and error, on logarithmic axes; the area of a dot grows with the server's time."""
+    """Draw mechanisms by bits and error, on logarithmic axes; dots grow with the server's time, if measured."""
     if path is not None:
         check_suffix(path, STATIC)
     ax = new_figure(9.0, 5.5).add_subplot()
     least = min((row.loss for row in rows), default=1.0)
     edge = _MOST * least
+    timed = any(row.server_ms == row.server_ms for row in rows)
     for row in rows:
         near = row.loss <= edge
-        area = 12 + 22 * max(0.0, math.log10(max(row.server_ms, 1e-3)) + 2)
+        took = 0.0 if math.isnan(row.server_ms) else row.server_ms
+        area = 12 + 22 * max(0.0, math.log10(max(took, 1e-3)) + 2) if timed else 40
         style = {"color": INK, "marker": "o"} if near else {"color": MISS, "marker": "^"}
         ax.scatter(row.bits, min(row.loss, edge), s=area, alpha=0.6, linewidths=0, **style)
     ax.set_xscale("log", base=2)
@@ -34,7 +36,8 @@ def draw_costs(rows: Sequence[Any], path: str | Path | None, *, title: str) -> A
     ticks = [tick for tick in (0.5, 1, 1.2, 1.5, 2, 3, 4, 5, 10, 20, 50) if 0.9 * least <= tick <= 1.1 * edge]
     ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
-    ax.set_title(f"{title}: error, bits, and the server's time (area)", loc="left", fontsize=10)
+    shown = "error, bits, and the server's time (area)" if timed else "error and bits"
+    ax.set_title(f"{title}: {shown}", loc="left", fontsize=10)
     ax.grid(alpha=0.3)
     ax.margins(0.08, 0.14)
     _name(ax, rows, edge)

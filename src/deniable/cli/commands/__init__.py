@@ -14,6 +14,7 @@ SECTIONS = {
         "heavy-hitters": "Find frequent strings without a list of candidates.",
     },
     "Plan a collection": {
+        "plan": "Choose a mechanism, and find the users, epsilon or margin.",
         "compare": "Compare mechanisms: error, report size, time and attack rate.",
         "users-needed": "Print how many users a question needs.",
         "mechanisms": "List the mechanisms that a spec can name.",

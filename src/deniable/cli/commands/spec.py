@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from codecs import BOM_UTF8
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from deniable.cli.domains import (
+    High,
+    Key,
+    Labels,
+    LabelsFile,
+    Low,
+    MaxBytes,
+    NoAnswer,
+    OpenStrings,
+    Other,
+    Size,
+    domain_of,
+)
 from deniable.cli.options import Json, Settings, mechanism_names, mechanism_of, settings
-from deniable.cli.running import STANDARD, CommandError, about, new_app
-
-if TYPE_CHECKING:
-    from deniable.core.domain import Domain
+from deniable.cli.running import STANDARD, CommandError, new_app
 
 app = new_app(help="Make, show and check specs, which client and server share.")
 
@@ -28,34 +37,34 @@ def new(
             "--mechanism",
             "-m",
             autocompletion=mechanism_names,
-            help="See deniable mechanisms; grr by default, orr for open strings.",
+            help="See deniable mechanisms; auto, the default, takes the least error, then the fewest bits.",
         ),
     ] = None,
-    labels: Annotated[str | None, typer.Option(metavar="A,B,C", help="The labels, separated by commas.")] = None,
-    labels_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file with one label per line.")] = None,
-    k: Annotated[int | None, typer.Option(help="The values are the whole numbers 0 to k-1.")] = None,
-    low: Annotated[int | None, typer.Option(help="The values are whole numbers from this one ...")] = None,
-    high: Annotated[int | None, typer.Option(help="... to this one, both included.")] = None,
-    open_strings: Annotated[
-        bool, typer.Option("--open", help="The values are any strings; see deniable decode.")
-    ] = False,
-    max_bytes: Annotated[
-        int | None, typer.Option(help="With --open: the longest string allowed; 256 by default.")
-    ] = None,
-    key: Annotated[
-        str | None, typer.Option(help="With --open: a word that makes the hashes differ from those of other specs.")
-    ] = None,
+    labels: Labels = None,
+    labels_file: LabelsFile = None,
+    k: Size = None,
+    low: Low = None,
+    high: High = None,
+    open_strings: OpenStrings = False,
+    max_bytes: MaxBytes = None,
+    key: Key = None,
     candidates_expected: Annotated[
         int | None, typer.Option(help="With --open: how many candidates you will look for; 1024 by default.")
     ] = None,
+    ids: Annotated[
+        bool, typer.Option("--ids", help="With auto: the server knows the id of each report, which some need.")
+    ] = False,
     parameters: Settings = None,
-    other: Annotated[bool, typer.Option("--other", help="Add a category for all values outside the domain.")] = False,
-    no_answer: Annotated[bool, typer.Option("--no-answer", help="Add a category for missing values.")] = False,
+    other: Other = False,
+    no_answer: NoAnswer = False,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the spec goes; - is standard output.")
     ] = Path(STANDARD),
 ) -> None:
     """Make a spec from a domain, a mechanism and an epsilon.
+
+    Without --mechanism the one with the least error for these values is taken;
+    deniable plan compares it with others.
 
     \b
     Examples:
@@ -66,42 +75,35 @@ def new(
       deniable spec new --open --candidates-expected 5000 --epsilon 2 -o words.json
     """
     from deniable.cli.io.files import writing
-    from deniable.core.domain import Domain
+    from deniable.cli.terminal import note
+    from deniable.mechanisms.registry import AUTO
     from deniable.mechanisms.registry import mechanism as make
 
-    span = (low, high) if (low, high) != (None, None) else None
-    given = {
-        "--labels": labels,
-        "--labels-file": labels_file,
-        "--k": k,
-        "--low and --high": span,
-        "--open": open_strings or None,
-    }
-    chosen = [name for name, value in given.items() if value is not None]
-    if len(chosen) != 1:
-        raise CommandError(
-            f"the domain must be given once, got {', '.join(chosen) or 'none'}. Use one of {', '.join(given)}."
-        )
-    for_open = {"--max-bytes": max_bytes, "--key": key, "--candidates-expected": candidates_expected}
-    if not open_strings and (stray := [name for name, value in for_open.items() if value is not None]):
-        raise CommandError(f"{', '.join(stray)} can only be used with --open")
-    extras = {"other": other, "no_answer": no_answer}
-    if open_strings:
-        domain: Domain = Domain.open(**_given({"max_bytes": max_bytes, "key": key} | extras))
-    elif labels is not None or labels_file is not None:
-        listed = _split(labels) if labels_file is None else _read_labels(labels_file)
-        domain = Domain.categories(listed, **extras)
-    elif k is not None:
-        domain = Domain.integers(0, Domain.of(k).k - 1, **extras)
-    elif low is None or high is None:
-        raise CommandError("--low and --high must be given together")
-    else:
-        domain = Domain.integers(low, high, **extras)
-    name = mechanism or ("orr" if open_strings else "grr")
+    domain = domain_of(
+        labels,
+        labels_file,
+        k,
+        low,
+        high,
+        open_strings=open_strings,
+        max_bytes=max_bytes,
+        key=key,
+        other=other,
+        no_answer=no_answer,
+        only_open={"--candidates-expected": candidates_expected},
+    )
+    # parameters of its own need a mechanism: for open strings the one that has the least error nearly always
+    name = mechanism or ("orr" if open_strings and parameters else AUTO)
     expected = [] if candidates_expected is None else [f"candidates={candidates_expected}"]
-    spec = make(name, domain=domain, epsilon=epsilon, **settings([*(parameters or []), *expected], name)).spec
+    given = [*(parameters or []), *expected, *(["ids=true"] if ids else [])]
+    made = make(name, domain=domain, epsilon=epsilon, **settings(given, name))
     with writing(output) as file:
-        file.write(f"{spec.to_json()}\n".encode())
+        file.write(f"{made.spec.to_json()}\n".encode())
+    if name.strip().lower() == AUTO:
+        bits = f"{made.report_bits:,} bit{'s' * (made.report_bits > 1)} per report"
+        note(
+            f"chose {made.name}: the least error for these values at epsilon {epsilon:g}, in {bits}; see deniable plan"
+        )
 
 
 @app.command()
@@ -159,33 +161,6 @@ def check(
             raise CommandError(f"{name}: the file belongs to another spec: fingerprint {found[:12]}...")
         lines.append(f"{found}  {name}")
     typer.echo("\n".join(lines))
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Keep the options that were given."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _split(labels: str | None) -> list[str]:
-    """Read labels as one line of CSV, so that a quoted label may contain a comma."""
-    try:
-        found = next(csv.reader([labels or ""], skipinitialspace=True, strict=True), [""])
-    except csv.Error:
-        raise CommandError(
-            "--labels has a quotation mark out of place. Put one at each end of a quoted label."
-        ) from None
-    if "" in found:
-        raise CommandError("--labels has an empty label. Remove the extra comma.")
-    return found
-
-
-def _read_labels(path: Path) -> list[str]:
-    with about(str(path)):
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-        lines = text.removesuffix("\n").split("\n")
-        if "" in lines:
-            raise CommandError(f"line {lines.index('') + 1} is empty. Give one label per line.")
-    return lines
 
 
 def _is_spec(name: str) -> bool:

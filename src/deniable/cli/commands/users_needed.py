@@ -7,15 +7,23 @@ from typing import Annotated
 import typer
 
 from deniable.cli.options import Level, Simultaneous, SpecFile, Target, mechanism_of
+from deniable.cli.shares import share
 from deniable.core.defaults import LEVEL
 
 
 def users_needed(
     spec: SpecFile,
-    margin: Annotated[float | None, typer.Option(help="Half the width of the interval, such as 0.01.")] = None,
-    detect: Annotated[float | None, typer.Option(help="The frequency to distinguish from zero, such as 0.001.")] = None,
+    margin: Annotated[
+        float | None, typer.Option(parser=share, metavar="SHARE", help="Half the width of the interval, such as 1%.")
+    ] = None,
+    detect: Annotated[
+        float | None, typer.Option(parser=share, metavar="SHARE", help="The share to tell from 0, such as 0.1%.")
+    ] = None,
     frequency: Annotated[
-        float | None, typer.Option(help="With --margin: the frequency of the value; by default the worst case.")
+        float | None,
+        typer.Option(
+            parser=share, metavar="SHARE", help="With --margin: the value's share; by default the worst case."
+        ),
     ] = None,
     level: Level = LEVEL,
     power: Annotated[float, typer.Option(help="With --detect: the probability of success.")] = 0.8,
@@ -24,12 +32,13 @@ def users_needed(
 ) -> None:
     """Print how many users a question needs.
 
-    Give the margin of error that you can accept, or the rare frequency to detect.
+    Give the margin of error that you can accept, or the rare share to detect.
+    Without a spec, deniable plan answers the same for all mechanisms.
 
     \b
     Examples:
-      deniable users-needed --spec spec.json --margin 0.01
-      deniable users-needed --spec spec.json --detect 0.001 --power 0.9
+      deniable users-needed --spec spec.json --margin 1%
+      deniable users-needed --spec spec.json --detect 0.1% --power 0.9
     """
     from deniable.planning.sample_size import users_needed as needed
 

@@ -70,12 +70,8 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
 
     def _settled(self) -> Mapping[str, Any]:
         bound = float_bound(self.epsilon)
-        found = search(self.k, bound, None) if self.sets is None else _checked(self.sets, self.k)
+        found = best_sets(self.k, bound) if self.sets is None else _checked(self.sets, self.k)
         loss = found.loss(bound)
-        if self.sets is None and loss > (1 + MAX_PADDING_COST) * least_loss(bound, self.k):
-            cost = loss / least_loss(bound, self.k) - 1
-            rule = f"suit csr, whose error modulo {found.modulus} is {cost:.0%} above the best design's"
-            raise InvalidArgument("k", rule, self.k, "Use grr or ss, or give max_bits.")
         if not loss < MAX_LOSS:
             rule = f"be smaller for these sets, whose error is {loss:.3g} times the best"
             raise InvalidArgument("epsilon", rule, self.epsilon)
@@ -86,6 +82,16 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
 
     def _parameters(self) -> dict[str, Any]:
         return {"sets": asdict(self.sets), "loss": self.loss}
+
+
+def best_sets(k: int, bound: float) -> Cyclotomy:
+    """Return the best sets for k values and e^epsilon = bound, or raise InvalidArgument if none lies near."""
+    found = search(k, bound, None)
+    cost = found.loss(bound) / least_loss(bound, k) - 1
+    if cost > MAX_PADDING_COST:
+        rule = f"suit csr, whose error modulo {found.modulus} is {cost:.0%} above the best design's"
+        raise InvalidArgument("k", rule, k, "Use grr or ss, or give max_bits.")
+    return found
 
 
 def _checked(sets: Cyclotomy | RandomSets | Mapping[str, Any], k: int) -> Cyclotomy | RandomSets:

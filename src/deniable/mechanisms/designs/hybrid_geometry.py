@@ -25,7 +25,7 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise, TwoLevel, choice_threshold, for_target
 from deniable.estimation.evidence import Evidence
-from deniable.estimation.operators.block_noise import BlockNoise, same_block_share
+from deniable.estimation.operators.block_noise import BlockNoise
 from deniable.estimation.operators.blocks import ShiftBlocks
 from deniable.estimation.operators.two_level import TwoLevelOperator, two_level_operator
 from deniable.estimation.tails import Steps
@@ -33,6 +33,7 @@ from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.designs import singer
+from deniable.mechanisms.designs.block_channel import BlockChannel
 from deniable.mechanisms.designs.geometries import hybrid
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
@@ -69,18 +70,12 @@ class HybridProjectiveGeometryResponse(Mechanism):
     def __post_init__(self) -> None:
         asked = any(given is not None for given in (self.q, self.t, self.h))
         super().__post_init__()
-        if not asked:
-            self._refuse_costly()
+        if not asked:  # by the integers that run: words are too coarse for the largest epsilons
+            refuse_costly(self.k, self.epsilon, float(self.ratio()), self.variance(0.0))
 
     def _settled(self) -> Mapping[str, Any]:
         q, t, h = hybrid(self.q, self.t, self.h, self.k, float_bound(self.epsilon))
         return {"q": q, "t": t, "h": h, "polynomial": singer.checked_polynomial(q, t, self.polynomial)}
-
-    def _refuse_costly(self) -> None:
-        ratio = float(self.ratio())  # of the integers that run: words are too coarse for the largest epsilons
-        if ratio < _WEAK or self.variance(0.0) > (1 + MAX_COST) * least_variance(ratio, self.k):
-            rule = f"suit hpgr, whose error at epsilon={self.epsilon:g} is over {MAX_COST:.0%} above the best design's"
-            raise InvalidArgument("k", rule, self.k, "Use csr, pgr or grr, or give q, t and h.")
 
     def _parameters(self) -> dict[str, Any]:
         return {"q": self.q, "t": self.t, "h": self.h, "polynomial": list(self.polynomial)}
@@ -170,15 +165,19 @@ class HybridProjectiveGeometryResponse(Mechanism):
         return self.two_level.best_guesses(self.symbols, bare) / self.k
 
     @cached_property
-    def _weights(self) -> tuple[Fraction, Fraction, Fraction]:
-        """What a report adds to the estimate of x: alpha if it supports x, beta if it lies in x's block, gamma always.
+    def block_channel(self) -> BlockChannel:
+        """What a report adds to an estimate, and how much that varies."""
+        levels = self.two_level
+        return BlockChannel(self.set_size, self.overlap, self.block_size, levels.high, levels.low)
 
-        The expected sum is 1 from a user who has x, and 0 from users of other values in its block or elsewhere.
-        """
-        w, l, high, low = self.set_size, self.overlap, self.two_level.high, self.two_level.low  # noqa: E741
-        alpha = 1 / ((w - l) * (high - low))
-        beta = -alpha * l / w
-        return alpha, beta, -(alpha * w + beta * self.block_size) * low
+    @property
+    def _weights(self) -> tuple[Fraction, Fraction, Fraction]:
+        return self.block_channel.weights
+
+    @property
+    def user_variances(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Variance that a user adds to the estimates of their own value, of others in its block, and of all others."""
+        return self.block_channel.variances
 
     @cached_property
     def shifts(self) -> ShiftBlocks:
@@ -221,25 +220,15 @@ class HybridProjectiveGeometryResponse(Mechanism):
     @cached_property
     def _noise(self) -> tuple[float, float]:
         """Variance that a user adds to estimates of other values, on average, and the extra for their own value."""
-        own, near, far = self.user_variances
-        share = same_block_share(self.k, self.h)
-        others = share * near + (1 - share) * far
-        return float(others), float(own - others)
-
-    @cached_property
-    def user_variances(self) -> tuple[Fraction, Fraction, Fraction]:
-        """Variance that a user adds to the estimates of their own value, of others in its block, and of all others."""
-        w, b, high, low = self.set_size, self.block_size, self.two_level.high, self.two_level.low
-        both = self.overlap * high + (w - self.overlap) * low
-        block = w * high + (b - w) * low
-        own = self._second_moment(w * high, block) - 1
-        return own, self._second_moment(both, block), self._second_moment(w * low, b * low)
-
-    def _second_moment(self, supports: Fraction, block: Fraction) -> Fraction:
-        """Second moment of what a report adds, by the chances that it supports the value and lies in its block."""
-        alpha, beta, gamma = self._weights
-        within = (block - supports) * (beta + gamma) ** 2
-        return supports * (alpha + beta + gamma) ** 2 + within + (1 - block) * gamma**2
+        own, others = self.block_channel.average(self.k, self.h)
+        return others, own - others
 
     def operator(self) -> TwoLevelOperator:
         return two_level_operator(self.shifts, self.two_level.high, self.two_level.low)
+
+
+def refuse_costly(k: int, epsilon: float, ratio: float, variance: float) -> None:
+    """Raise InvalidArgument if n Var of a rare value is far above the best design's."""
+    if ratio < _WEAK or variance > (1 + MAX_COST) * least_variance(ratio, k):
+        rule = f"suit hpgr, whose error at epsilon={epsilon:g} is over {MAX_COST:.0%} above the best design's"
+        raise InvalidArgument("k", rule, k, "Use csr, pgr or grr, or give q, t and h.")

@@ -67,7 +67,7 @@ class ProjectiveGeometryResponse(DifferenceMechanism):
         bound = float_bound(self.epsilon)
         if self.q is None and self.t is None:
             q, t = weighed(self.k, bound)
-            _refuse_costly(q, t, self.k, bound)
+            refuse_costly(q, t, self.k, bound)
         else:
             q, t = _checked(self.q, self.t, self.k)
         return {"q": q, "t": t, "polynomial": singer.checked_polynomial(q, t, self.polynomial)}
@@ -80,7 +80,8 @@ class ProjectiveGeometryResponse(DifferenceMechanism):
         return singer.SingerSets(self.q, self.t)
 
 
-def _refuse_costly(q: int, t: int, k: int, bound: float) -> None:
+def refuse_costly(q: int, t: int, k: int, bound: float) -> None:
+    """Raise InvalidArgument if the geometry's error is far above the best design's."""
     cost = loss(bound, q, t) / least_loss(bound, k) - 1
     if cost > MAX_COST:
         near = f"lie near the {singer.points(q, t)} points of PG({t - 1}, {q}), which costs {cost:.0%} more error"

@@ -56,14 +56,10 @@ class HadamardResponse(HadamardMechanism):
     blocks: int = CHOSEN
 
     def _settled(self) -> Mapping[str, Any]:
-        bound, most = exponential_below(self.epsilon), 1 << (self.k - 1).bit_length()
-        blocks = self.blocks
+        bound, blocks = exponential_below(self.epsilon), self.blocks
         if blocks is None:
-            # ideal coin e/(e + 2B - 1)
-            blocks = (
-                1 if bound == 1 else least_variance(lambda b: _agreement(bound / (bound + 2 * b - 1), b), most, self.k)
-            )
-        if whole(1, most, blocks=blocks).bit_count() != 1:
+            blocks = 1 if bound == 1 else best_blocks(self.k, bound)
+        if whole(1, _most_blocks(self.k), blocks=blocks).bit_count() != 1:
             raise InvalidArgument("blocks", "be a power of two", blocks)
         return {"blocks": blocks}
 
@@ -84,7 +80,7 @@ class HadamardResponse(HadamardMechanism):
     @property
     def block_size(self) -> int:
         """b: the number of reports per block, more than the values in a block, which are numbered from 1."""
-        return 1 << (-(-self.k // self.blocks)).bit_length()
+        return block_size(self.k, self.blocks)
 
     @property
     def set_size(self) -> int:
@@ -176,7 +172,26 @@ class HadamardResponse(HadamardMechanism):
         return two_level_operator(Parities(self.matrices), self.two_level.high, self.two_level.low)
 
 
-def _agreement(truth: Fraction, blocks: int) -> Agreement:
+def block_size(k: int, blocks: int) -> int:
+    """The smallest power of two above ceil(k/B)."""
+    return 1 << (-(-k // blocks)).bit_length()
+
+
+def best_blocks(k: int, bound: Fraction | float) -> int:
+    """The number of blocks with the least error of a rare value."""
+    return least_variance(lambda blocks: ideal_agreement(bound, blocks), _most_blocks(k), k)
+
+
+def _most_blocks(k: int) -> int:
+    return 1 << (k - 1).bit_length()
+
+
+def ideal_agreement(bound: Fraction | float, blocks: int) -> Agreement:
+    """The probabilities of agreement for a ratio of exactly `bound`: the coin is e/(e + 2B - 1)."""
+    return _agreement(bound / (bound + 2 * blocks - 1), blocks)
+
+
+def _agreement(truth: Any, blocks: int) -> Agreement:
     # the 2B - 1 halves of blocks beside the supporting one are equally likely
     other = (1 - truth) / (2 * blocks - 1)
     near = (truth + other) / 2

@@ -51,11 +51,10 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
     bits: int = CHOSEN
 
     def _settled(self) -> Mapping[str, Any]:
-        bound, most, bits = exponential_below(self.epsilon), (self.k - 1).bit_length(), self.bits
+        bound, bits = exponential_below(self.epsilon), self.bits
         if bits is None:
-            blocks = 1 if bound == 1 else least_variance(lambda c: _ideal(bound, self.k, c), 1 << (most - 1), self.k)
-            bits = blocks.bit_length()
-        return {**super()._settled(), "bits": whole(1, most, bits=bits)}
+            bits = 1 if bound == 1 else best_blocks(self.k, bound).bit_length()
+        return {**super()._settled(), "bits": whole(1, (self.k - 1).bit_length(), bits=bits)}
 
     def _parameters(self) -> dict[str, Any]:
         return {"bits": self.bits, "salt": self.salt}
@@ -76,7 +75,7 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
     @property
     def length(self) -> int:
         """L: the numbers in a block, and the rows of its matrix."""
-        return _length(self.k, self.blocks)
+        return block_length(self.k, self.blocks)
 
     @property
     def classes(self) -> int:
@@ -128,15 +127,23 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
         return two_level_operator(Signs(self.matrices), self.two_level.high, self.two_level.low)
 
 
-def _length(k: int, blocks: int) -> int:
+def block_length(k: int, blocks: int) -> int:
+    """L: the smallest power of two that holds ceil(k/C) numbers, and at least 2."""
     return 1 << max(1, (-(-k // blocks) - 1).bit_length())
 
 
-def _ideal(bound: Fraction, k: int, blocks: int) -> Agreement:
-    return _agreement((bound - 1) / (bound - 1 + 2 * blocks), blocks, _length(k, blocks))
+def best_blocks(k: int, bound: Fraction | float) -> int:
+    """The number of blocks with the least error of a rare value."""
+    most = 1 << ((k - 1).bit_length() - 1)
+    return least_variance(lambda blocks: ideal_agreement(bound, k, blocks), most, k)
 
 
-def _agreement(truth: Fraction, blocks: int, length: int) -> Agreement:
+def ideal_agreement(bound: Fraction | float, k: int, blocks: int) -> Agreement:
+    """The probabilities of agreement for a ratio of exactly `bound`."""
+    return _agreement((bound - 1) / (bound - 1 + 2 * blocks), blocks, block_length(k, blocks))
+
+
+def _agreement(truth: Any, blocks: int, length: int) -> Agreement:
     other = (1 - truth) / (2 * blocks)
     # of the L - 1 rows, two values of a block have the same sign in L/2 - 1
     same = Fraction(length // 2 - 1, length - 1)

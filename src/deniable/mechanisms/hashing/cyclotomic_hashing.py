@@ -58,15 +58,10 @@ class CyclotomicLocalHashing(PublicCoin):
     classes: int = CHOSEN  # N
 
     def _settled(self) -> Mapping[str, Any]:
-        k, bound = self.k, float_bound(self.epsilon)
+        k = self.k
         modulus, classes = self.modulus, self.classes
         if modulus is None and classes is None:
-            modulus, classes = search(k, bound)
-            if loss(bound, modulus, classes) > (1 + MAX_COST) * least_loss(bound, k):
-                rule = (
-                    f"suit clh, whose error at epsilon={self.epsilon:g} is over {MAX_COST:.0%} above the best design's"
-                )
-                raise InvalidArgument("k", rule, k, "Use csr or grr.")
+            modulus, classes = best_classes(k, self.epsilon)
         modulus, classes = whole(max(k, 3), 2**31, modulus=modulus), whole(2, 2**31, classes=classes)
         if not is_prime(modulus):
             raise InvalidArgument("modulus", "be prime", modulus)
@@ -162,11 +157,16 @@ class CyclotomicLocalHashing(PublicCoin):
         return ClassOperator(shifts, 1 / self.symbols)
 
 
-def loss(bound: float, modulus: int, classes: int) -> float:
-    """Variance at f = 0 over the asymptotic optimum 4E/(E - 1)^2, for randomised response with ratio E."""
+def class_channel(bound: float, modulus: int, classes: int) -> tuple[float, float]:
+    """p and q for randomised response with ratio E over the classes."""
     w, total = (modulus - 1) / classes, bound + classes - 1
     p = (modulus - 1) * bound / (modulus * total)
-    q = ((w - 1) * bound + modulus - 1 - w) / (modulus * total) + 1 / (classes * modulus)
+    return p, ((w - 1) * bound + modulus - 1 - w) / (modulus * total) + 1 / (classes * modulus)
+
+
+def loss(bound: float, modulus: int, classes: int) -> float:
+    """Variance at f = 0 over the asymptotic optimum 4E/(E - 1)^2."""
+    p, q = class_channel(bound, modulus, classes)
     return q * (1 - q) / (p - q) ** 2 / optimum(bound)
 
 
@@ -182,3 +182,13 @@ def search(k: int, bound: float) -> tuple[int, int]:
     if not fitting:
         raise InvalidArgument("k", f"leave clh at most {MAX_SYMBOLS} different reports", k)
     return min(fitting, key=price)
+
+
+def best_classes(k: int, epsilon: float) -> tuple[int, int]:
+    """Return the best modulus and number of classes, or raise InvalidArgument if none serves k and epsilon well."""
+    bound = float_bound(epsilon)
+    found = search(k, bound)
+    if loss(bound, *found) > (1 + MAX_COST) * least_loss(bound, k):
+        rule = f"suit clh, whose error at epsilon={epsilon:g} is over {MAX_COST:.0%} above the best design's"
+        raise InvalidArgument("k", rule, k, "Use csr or grr.")
+    return found

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,12 +47,14 @@ def least_flip(bound: Fraction, modulus: int, distance: int) -> int:
     return halves[bisect_left(halves, True, key=lambda t: (modulus - t) ** distance <= bound * t**distance)]
 
 
-def best_guesses(p: Fraction, q: Fraction, bits: int) -> Fraction:
+def best_guesses(p: Any, q: Any, bits: int) -> Any:
     """The sum, over all reports of one bit per value, of the largest Pr[report | value]; see `reconstruction_rate`.
 
+    Exact for fractions, rounded for floats.
     Formula: with z = (1-q)^(bits-1), (p/q) (1 - (1-q) z) + (1-p) z = (p - (p-q) z) / q.
     """
-    clear = (1 - q) ** (bits - 1) if bits <= _EXACT_RATE else power_below(1 - q, bits - 1)
+    direct = isinstance(q, float) or bits <= _EXACT_RATE
+    clear = (1 - q) ** (bits - 1) if direct else power_below(1 - q, bits - 1)
     return (p - (p - q) * clear) / q
 
 
@@ -117,7 +119,8 @@ class UnaryEncoding(Mechanism):
 
         The best guess is any value whose bit is set.
         """
-        return best_guesses(self.channel.p, self.channel.q, self.k) / self.k
+        rate: Fraction = best_guesses(self.channel.p, self.channel.q, self.k) / self.k
+        return rate
 
     def variances_of(self, weights: Floats) -> Floats:
         # the bits are independent: q(1-q) for each but the sender's, which has p(1-p)
