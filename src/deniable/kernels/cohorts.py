@@ -105,7 +105,13 @@ def flip_filters(
     return count
 
 
-@compiled
+def _by_cohort(rows: Bitmaps, ends: Indices, counts: Counts) -> None:
+    for own, row in zip(np.split(rows, ends[:-1]), counts, strict=True):
+        row[0] += len(own)
+        count_bits(own, row[1:])
+
+
+@compiled(plain=_by_cohort, small=2**16)
 def count_filters(rows: Bitmaps, ends: Indices, counts: Counts) -> None:
     """counts[c] += the number of reports of cohort c, then the number of them that have each bit set.
 

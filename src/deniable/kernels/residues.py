@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bitmaps, Floats, Indices, Mask, Words
-from deniable.kernels import compiled
+from deniable.kernels import compiled, part
 from deniable.kernels.subsets import select
 from deniable.kernels.words import high_half
 
@@ -52,7 +52,7 @@ def select_residues(
     return count
 
 
-@compiled
+@compiled()
 def fold(vector: Floats, moduli: Indices, out: Floats) -> None:
     """out = A vector: for each modulus in turn, the sums over values of equal residue."""
     first = 0
@@ -62,7 +62,7 @@ def fold(vector: Floats, moduli: Indices, out: Floats) -> None:
         first += m
 
 
-@compiled
+@compiled()
 def tile(vector: Floats, moduli: Indices, weights: Floats, out: Floats) -> None:
     """out = A^T W vector: for each value, the weighted sum of the entries of its residues."""
     out[:] = 0.0
@@ -73,7 +73,7 @@ def tile(vector: Floats, moduli: Indices, weights: Floats, out: Floats) -> None:
         first += m
 
 
-@compiled
+@compiled()
 def gram(vector: Floats, moduli: Indices, weights: Floats, ridge: float, room: Floats, out: Floats) -> None:
     """out = (A^T W A + ridge) vector, one modulus at a time, so that residues stay in cache; `room` is workspace."""
     for x in range(vector.shape[0]):
@@ -84,7 +84,7 @@ def gram(vector: Floats, moduli: Indices, weights: Floats, ridge: float, room: F
         _add_tiles(sums, weights[j], out)
 
 
-@compiled
+@compiled(small=2**11)
 def solve_gram(
     wanted: Floats, moduli: Indices, weights: Floats, ridge: float, tolerance: float, rounds: int, out: Floats
 ) -> int:
@@ -114,7 +114,7 @@ def solve_gram(
     return rounds
 
 
-@compiled
+@part
 def _product(a: Floats, b: Floats) -> float:
     """The scalar product, as four sums, so that additions need not wait for each other."""
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
@@ -129,12 +129,12 @@ def _product(a: Floats, b: Floats) -> float:
     return first + second + third + fourth
 
 
-@compiled
+@part
 def _squares(a: Floats) -> float:
     return _product(a, a)
 
 
-@compiled
+@part
 def _fold_one(vector: Floats, m: int, out: Floats) -> None:
     k = vector.shape[0]
     for r in range(m):
@@ -145,7 +145,7 @@ def _fold_one(vector: Floats, m: int, out: Floats) -> None:
             out[r] += piece[r]
 
 
-@compiled
+@part
 def _add_tiles(residues: Floats, weight: float, out: Floats) -> None:
     k, m = out.shape[0], residues.shape[0]
     for start in range(0, k, m):

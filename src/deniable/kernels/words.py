@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from deniable.kernels import compiled
+from deniable.kernels import part
 
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@compiled
+@part
 def high_half(word: Any, bound: Any) -> Any:
     """The high half of the 128-bit product word * bound, for a bound below 2^32 (see randomness/choices.py).
 

@@ -84,10 +84,3 @@ def check_sendable(report: object, kind: type[Report] | type[Reports], call: str
         raise MalformedReport(f"{call} takes {what}, got {type(report).__name__}")
     if report.simulated:
         raise SimulatedReport("a report made with a seed protects nobody and must not be sent")
-
-
-def as_bytes(data: object) -> bytes:
-    """Return bytes as they came over the wire; bytes(5) would be five zeros."""
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise MalformedReport(f"an encoded report must be bytes, got {type(data).__name__}")
-    return bytes(data)
