@@ -73,9 +73,9 @@ def _compiled(function: Callable[..., Any]) -> Any:
 def _warn_of_compiling() -> None:
     """Warn, once per process, that what is compiled is lost."""
     message = (
-        "compiled code cannot be cached, so every process compiles it again, for several seconds: neither the installed "
-        "package nor the home folder can be written. Set NUMBA_CACHE_DIR to a folder that can, and see `deniable "
-        "warm-up`."
+        "compiled code cannot be cached, so every process compiles it again, for seconds: neither the folder of the "
+        "package nor that of the user can be written. Set NUMBA_CACHE_DIR to a folder that can, and run `deniable "
+        "warm-up` once."
     )
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
