@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from deniable.kernels.subsets import decode_subsets, encode_subsets, select
 from deniable.mechanisms.layouts import subset_code as subset_codes
+from deniable.mechanisms.numbers import binomial
 from tests.naive import subsets as naive
 
 pytestmark = pytest.mark.twin
@@ -39,7 +40,7 @@ def test_select(sizes: tuple[int, int], truth: int, seed: int, rejection: int) -
 def test_codes_of_subsets(sizes: tuple[int, int], seed: int) -> None:
     k, w = sizes
     rng = np.random.default_rng(seed)
-    size = subset_codes.code_bytes(subset_codes.subsets(k, w))
+    size = subset_codes.code_bytes(binomial(k, w))
     chosen = [set(rng.choice(k, w, replace=False).tolist()) for _ in range(4)] + [set(range(w)), set(range(k - w, k))]
     rows = np.array([naive.bitmap(one, k) for one in chosen], np.uint64)
     out = np.empty((len(rows), size), np.uint8)
@@ -51,7 +52,7 @@ def test_codes_of_subsets(sizes: tuple[int, int], seed: int) -> None:
     assert np.array_equal(again, rows)
     assert [subset_codes.decode_subset(code, k, w) for code in codes] == rows.tolist()
     # shorter codes, which leave some bits of the last byte unused
-    bits = subset_codes.code_bits(subset_codes.subsets(k, w))
+    bits = subset_codes.code_bits(binomial(k, w))
     size, unused = -(-bits // 8), -bits % 8
     out = np.empty((len(rows), size), np.uint8)
     encode_subsets(rows, k, w, unused, out)
@@ -65,7 +66,7 @@ def test_codes_of_subsets(sizes: tuple[int, int], seed: int) -> None:
 @settings(max_examples=100, deadline=None)
 def test_bytes_that_are_no_code(sizes: tuple[int, int], data: st.DataObject) -> None:
     k, w = sizes
-    size = subset_codes.code_bytes(subset_codes.subsets(k, w))
+    size = subset_codes.code_bytes(binomial(k, w))
     random = data.draw(st.binary(min_size=size, max_size=size))
     for code in (random, b"\xff" * size, b"\xff" * (size - 1) + b"\0", bytes(size)):
         out = np.empty((1, -(-k // 64)), np.uint64)

@@ -21,7 +21,6 @@ from deniable.core.errors import MissingExtra
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 SMALL = 2**14  # array elements that a loop sees in plain Python, in all calls together, before it is compiled
-_PLAIN_STEPS = 2**18  # steps of plain Python that take no longer than loading the compiler
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
@@ -85,14 +84,23 @@ def loaded() -> bool:
     return "numba" in sys.modules
 
 
-def installed() -> bool:
-    """Whether there is a compiler."""
-    return loaded() or importlib.util.find_spec("numba") is not None
+class _Plain:
+    """The steps of plain Python that a process may still take before it loads the compiler."""
+
+    steps = 2**20  # about as long as loading takes
 
 
 def pay_for(steps: int) -> bool:
-    """Whether compiled loops pay for so many steps of plain Python, which gives the same results."""
-    return loaded() or (steps > _PLAIN_STEPS and installed())
+    """Whether compiled loops pay for so many more steps; where there is no compiler they cannot.
+
+    Plain Python gives the same results. It is chosen while all such steps of the process take no longer than loading
+    the compiler.
+    """
+    if not loaded():
+        if importlib.util.find_spec("numba") is None:
+            return False
+        _Plain.steps -= steps
+    return loaded() or _Plain.steps < 0
 
 
 @overload

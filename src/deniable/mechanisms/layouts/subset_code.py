@@ -32,13 +32,6 @@ _WHOLE = 2**64 - 1
 _LEAST = 2**48
 
 
-def subsets(k: int, w: int) -> int:
-    """C(k, w), fast for large numbers."""
-    import flint
-
-    return int(flint.fmpz.bin_uiui(k, w))
-
-
 def code_bits(number: int) -> int:
     """Bits per code of `number` subsets."""
     return (number + number // 128).bit_length()

@@ -13,7 +13,8 @@ from deniable.core.arrays import Bytes, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.bitmaps import BitmapLayout
-from deniable.mechanisms.layouts.subset_code import code_bytes, decode_rows, encode_rows, subsets
+from deniable.mechanisms.layouts.subset_code import code_bytes, decode_rows, encode_rows
+from deniable.mechanisms.numbers import binomial
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class SubsetLayout(BitmapLayout):
     @cached_property
     def reports(self) -> int:
         """C(k, w): the number of different reports."""
-        return subsets(self.values, self.size)
+        return binomial(self.values, self.size)
 
     @cached_property
     def bits(self) -> int:
