@@ -40,9 +40,7 @@ def test_binomials(rng: np.random.Generator) -> None:
         assert numbers.binomial(k, w) == int(flint.fmpz.bin_uiui(k, w))
 
 
-@pytest.mark.parametrize(
-    ("p", "degree"), [(2, 1), (2, 12), (2, 21), (3, 4), (5, 6), (13, 3), (257, 2), (1009, 3)]
-)
+@pytest.mark.parametrize(("p", "degree"), [(2, 1), (2, 12), (2, 21), (3, 4), (5, 6), (13, 3), (257, 2), (1009, 3)])
 def test_primitive_polynomials(p: int, degree: int) -> None:
     c = primitive_polynomial(p, degree)
     modulus, one = flint.nmod_poly([*c, 1], p), flint.nmod_poly([1], p)

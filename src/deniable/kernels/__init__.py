@@ -35,7 +35,7 @@ class Kernel:
         self._dispatcher: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
-        if self._dispatcher is None and self._allowance > 0:
+        if self._dispatcher is None and self._allowance > 0 and not _Plain.over:
             self._allowance -= sum(each.size for each in arguments if isinstance(each, np.ndarray))
             if self._allowance >= 0:
                 with np.errstate(over="ignore"):  # products of words wrap around on purpose
@@ -48,6 +48,11 @@ class Kernel:
         if self._dispatcher is None:
             self._dispatcher = _compiled(self.py_func)
         return self._dispatcher
+
+    @property
+    def cache_folder(self) -> str | None:
+        """Where the compiled function is kept; None where nothing can be kept."""
+        return getattr(getattr(self.dispatcher, "_cache", None), "cache_path", None)
 
     @property
     def _numba_type_(self) -> Any:
@@ -85,9 +90,15 @@ def loaded() -> bool:
 
 
 class _Plain:
-    """The steps of plain Python that a process may still take before it loads the compiler."""
+    """What a process may still do in plain Python before it loads the compiler."""
 
-    steps = 2**20  # about as long as loading takes
+    steps = 2**20  # of mechanisms; about as long as loading takes
+    over = False  # whether every loop is compiled when it is first called, however small its arguments
+
+
+def compile_everything() -> None:
+    """From now on, compile each loop when it is first called."""
+    _Plain.steps, _Plain.over = -1, True
 
 
 def pay_for(steps: int) -> bool:

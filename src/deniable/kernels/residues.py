@@ -94,7 +94,10 @@ def solve_gram(
     through the vectors. Stops when the residual is `tolerance` times the initial one.
     """
     k = wanted.shape[0]
-    room = np.empty(moduli.max())
+    largest = 0
+    for j in range(moduli.shape[0]):  # `moduli.max()` takes a second to compile
+        largest = max(largest, moduli[j])
+    room = np.empty(largest)
     image, direction, residual = np.empty(k), wanted.copy(), wanted.copy()
     out[:] = 0.0
     norm = _squares(residual)

@@ -84,7 +84,8 @@ def count_bits(rows: Bitmaps, counts: Counts) -> None:
             _add_eight(block[8 * e : 8 * e + 8], planes, carry)
             _ripple(planes, carry, 3)
         for i in range(8 * eights, block.shape[0]):
-            carry[:] = block[i]
+            for j in range(slices):  # `carry[:] = block[i]` would triple the time to compile, for its error message
+                carry[j] = block[i, j]
             _ripple(planes, carry, 0)
         _read_out(planes, counts)
 
