@@ -13,6 +13,7 @@ from deniable.core.arrays import Floats, Integers, Mask
 from deniable.core.defaults import LEVEL, RATE, SHOWN
 from deniable.core.domain import Domain, Label
 from deniable.core.errors import MissingExtra
+from deniable.core.extras import needed
 from deniable.core.validate import strictly_between, whole
 
 
@@ -115,7 +116,8 @@ class Estimate:
 
     def to_arrow(self, level: float = LEVEL, *, simultaneous: bool = False) -> Any:
         """An Arrow table: label, frequency, std_error, low, high, users."""
-        import pyarrow as pa
+        with needed():
+            import pyarrow as pa
 
         low, high = self.interval(level, simultaneous=simultaneous)
         labels = self.domain.all_labels()
@@ -148,8 +150,9 @@ class Estimate:
         return "\n".join([self._title(), *self._text_rows()])
 
     def __rich__(self) -> Any:
-        from rich.markup import escape
-        from rich.table import Table
+        with needed():
+            from rich.markup import escape
+            from rich.table import Table
 
         table = Table(title=self._title(), title_justify="left")
         table.add_column("value")

@@ -21,6 +21,7 @@ import numpy as np
 from deniable.core.arrays import Counts, Floats, Mask
 from deniable.core.errors import InvalidArgument
 from deniable.core.estimate import Interval
+from deniable.core.extras import needed
 from deniable.estimation.channel import Noise, PureChannel, noise_at
 from deniable.estimation.presence import p_values, significant
 
@@ -35,7 +36,8 @@ class BinomialTails:
 
     def interval(self, miss: float) -> tuple[Floats, Floats]:
         """Frequencies whose tail beyond the count has a chance of at least miss/2 on either side."""
-        from scipy.special import betainccinv, betaincinv
+        with needed():
+            from scipy.special import betainccinv, betaincinv
 
         counts, place = np.unique(self.support, return_inverse=True)
         with np.errstate(all="ignore"):  # the ends, where a parameter is 0, are set by hand
@@ -46,7 +48,8 @@ class BinomialTails:
 
     def p_values(self) -> Floats:
         """The chance of a count this large for an absent value."""
-        from scipy.special import betainc
+        with needed():
+            from scipy.special import betainc
 
         with np.errstate(all="ignore"):
             tail = betainc(self.support, self.n - self.support + 1.0, float(self.channel.q))

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from deniable.core.errors import MissingExtra
+from deniable.core.extras import needed
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -61,10 +61,8 @@ class Kernel:
 
 
 def _compiled(function: Callable[..., Any]) -> Any:
-    try:
+    with needed():
         import numba
-    except ModuleNotFoundError:
-        raise MissingExtra("a batch of this size", "deniable[server]") from None
 
     try:
         return numba.njit(function, cache=True, **_OPTIONS)

@@ -14,6 +14,7 @@ import numpy as np
 
 from deniable.core.domain import MAX_SIZE, Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.extras import needed
 from deniable.core.validate import choice, whole
 from deniable.mechanisms.base.definition import checked_epsilon
 from deniable.mechanisms.base.mechanism import Mechanism
@@ -69,7 +70,8 @@ class Comparison:
         return "\n".join([*lines, *self._omission])
 
     def __rich__(self) -> Any:
-        from rich.table import Table
+        with needed():
+            from rich.table import Table
 
         caption = next(iter(self._omission), None)
         table = Table(title=self._title, title_justify="left", caption=caption, caption_justify="left")

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 from deniable.core.errors import InvalidArgument
+from deniable.core.extras import needed
 from deniable.core.validate import positive
 
 Found = TypeVar("Found")
@@ -25,7 +26,8 @@ _PRECISION = threading.RLock()  # flint has one precision for all threads
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
     """Ball arithmetic with this many bits, for one thread at a time."""
-    import flint
+    with needed():
+        import flint
 
     with _PRECISION, flint.ctx.workprec(bits):
         yield
@@ -40,7 +42,8 @@ class Certain(NamedTuple):
 
 def ball(number: Fraction | int) -> Any:
     """Return an exact number as a ball of the current precision."""
-    import flint
+    with needed():
+        import flint
 
     return flint.arb(flint.fmpq(number.numerator, number.denominator))
 

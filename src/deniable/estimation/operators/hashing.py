@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Mask, Numbers
+from deniable.core.extras import needed
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 _TOTAL = 2**50  # pieces are smaller where their sum would be too large for floats
@@ -82,7 +83,8 @@ class LinearHashes:
 
     def gather(self, scores: Numbers) -> Floats:
         """sum_a scores[a, <a, x>], for every value x."""
-        from scipy.fft import fft, irfftn
+        with needed():
+            from scipy.fft import fft, irfftn
 
         rows = scores.reshape(self.seeds, self.base)
         if self.base == 2:
@@ -98,7 +100,8 @@ class LinearHashes:
 
     def scatter(self, weights: Floats) -> Floats:
         """The sum of the weights of the values that (a, y) supports, for every (a, y): the transpose of `gather`."""
-        from scipy.fft import irfft, rfftn
+        with needed():
+            from scipy.fft import irfft, rfftn
 
         if self.base == 2:
             return self._scattered_parities(weights)
