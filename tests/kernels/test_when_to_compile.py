@@ -55,6 +55,11 @@ CASES: list[tuple[Any, Callable[[], list[Any]]]] = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _plain_first(_compiled_loops: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels._Plain, "over", False)
+
+
 @pytest.mark.parametrize(("kernel", "arguments"), CASES, ids=lambda each: getattr(each, "__name__", ""))
 def test_plain_and_compiled_results_are_the_same(kernel: Kernel, arguments: Callable[[], list[Any]]) -> None:
     first = arguments()

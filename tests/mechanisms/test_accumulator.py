@@ -99,8 +99,8 @@ def test_many_classes_decode_as_one_by_one(name: str) -> None:
 
 
 def test_a_rejected_word_of_a_public_coin_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    m = dn.mechanism("olh", k=100, epsilon=1.0, g=3)
     for module in (choices, public_coins):  # half of all words are rejected, instead of one in 2^32
         monkeypatch.setattr(module, "rejection_bound", lambda _bound: 2**63)
-    m = dn.mechanism("olh", k=100, epsilon=1.0, g=3)
     ids = [i.to_bytes(4, "big") for i in range(200)]
     assert m.public_coins(ids).tolist() == [m.public_coin(report_id) for report_id in ids]
