@@ -48,7 +48,7 @@ vectors: $(VENV)/.dev  ## Publish the vectors of a mechanism: make vectors NAME=
 	$(BIN)/python -m tools.vectors $(NAME)
 
 lock:  ## Rewrite the hashed requirement files (needs uv)
-	@for target in demo:"--extra plots pyproject.toml requirements/build.in" dev:"--extra plots --extra dev pyproject.toml" peers:requirements/peers.in; do \
+	@for target in device:pyproject.toml demo:"--extra all pyproject.toml requirements/build.in" dev:"--extra dev pyproject.toml" peers:requirements/peers.in; do \
 	  uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
 	    $${target#*:} -o requirements/$${target%%:*}.txt || exit 1; done
 

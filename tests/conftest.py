@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from deniable import kernels
 from tests.running import compiling, skips, suites
 
 
@@ -36,6 +37,13 @@ def seed(request: pytest.FixtureRequest) -> int:
 def rng(seed: int) -> np.random.Generator:
     """Seeded randomness for a test's own inputs."""
     return np.random.default_rng(seed)
+
+
+@pytest.fixture(autouse=True)
+def _compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled loops are what is tested, also where plain Python would do for so little data."""
+    monkeypatch.setattr(kernels._Plain, "over", True)
+    monkeypatch.setattr(kernels._Plain, "steps", -1)
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import flint
+import numba
 import numpy as np
 import pytest
 
@@ -54,15 +55,18 @@ def test_a_worker_process_can_raise_an_error() -> None:
 
 
 def test_a_kernel_is_compiled_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = kernels.numba.njit
+    real = numba.njit
+    kernels._warn_of_compiling.cache_clear()
 
     def without_a_place(function: object, *, cache: bool = False, **options: object) -> object:
         if cache:
             raise RuntimeError("cannot cache function: no locator available")
         return real(function, **options)
 
-    monkeypatch.setattr(kernels.numba, "njit", without_a_place)
-    assert compiled(lambda x: x + 1)(2) == 3
+    monkeypatch.setattr(numba, "njit", without_a_place)
+    with pytest.warns(RuntimeWarning, match="Set NUMBA_CACHE_DIR"):
+        assert compiled(lambda x: x + 1)(2) == 3
+    assert compiled(lambda x: x + 2)(2) == 4  # warned once per process
 
 
 def test_what_was_derived_cannot_be_changed() -> None:

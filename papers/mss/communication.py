@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.mechanisms.layouts.subset_code import subsets
+from deniable.mechanisms.numbers import binomial
 from deniable.mechanisms.subsets.modular_subset import ModularSubsetSelection
 from papers.frame.experiment import Claim, Experiment, Grid, Lines
 from papers.frame.judging import exact, never_above, only
@@ -22,7 +22,7 @@ _HALF, _HIGH_PRIVACY = 0.55, 1.0
 def average_bits(mechanism: ModularSubsetSelection) -> float:
     """The paper's equation 2: ceil(log2 l) + the mean over j of ceil(log2 C(m_j, w_j))."""
     pairs = zip(mechanism.moduli, mechanism.sizes, strict=True)
-    codes = [(subsets(m, w) - 1).bit_length() for m, w in pairs]
+    codes = [(binomial(m, w) - 1).bit_length() for m, w in pairs]
     return (mechanism.cohorts - 1).bit_length() + float(np.mean(codes))
 
 
@@ -46,7 +46,7 @@ def measure(seed: int, k: int, epsilon: float) -> list[dict[str, Any]]:
             # as the abstract counts: ceil(log2 l) + ceil(log2 m_j)
             row["abstract"] = (mechanism.cohorts - 1).bit_length() + (max(mechanism.moduli) - 1).bit_length()
             row["entropy"] = log2(mechanism.cohorts) + float(
-                np.mean([log2(subsets(m, w)) for m, w in zip(mechanism.moduli, mechanism.sizes, strict=True)])
+                np.mean([log2(binomial(m, w)) for m, w in zip(mechanism.moduli, mechanism.sizes, strict=True)])
             )
         rows.append(row)
     return rows

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.designs.projective_geometry import ProjectiveGeometryResponse
-from deniable.mechanisms.layouts.subset_code import subsets
+from deniable.mechanisms.numbers import binomial
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.subsets.modular_subset import ModularSubsetSelection
 from deniable.mechanisms.subsets.subset_selection import SubsetSelection
@@ -65,13 +65,13 @@ def _published(name: str, each: Mechanism, epsilon: float) -> dict[str, float]:
         return {BITS: ceil(log2(k)), ERROR: (e + k - 2) / (e - 1) ** 2, ATTACK: e / (e + k - 1)}
     if isinstance(each, SubsetSelection):
         w = each.w
-        return {BITS: ceil(log2(subsets(k, w))), ERROR: optimum(epsilon), ATTACK: e / (w * e + k - w)}
+        return {BITS: ceil(log2(binomial(k, w))), ERROR: optimum(epsilon), ATTACK: e / (w * e + k - w)}
     if isinstance(each, ProjectiveGeometryResponse):
         points, size = each.sets.modulus, each.sets.set_size
         return {BITS: ceil(log2(k)), ERROR: optimum(epsilon), ATTACK: e / (points + (e - 1) * size)}
     if isinstance(each, ModularSubsetSelection):
         pairs = list(zip(each.moduli, each.sizes, strict=True))
-        bits = ceil(log2(each.cohorts)) + float(np.mean([ceil(log2(subsets(m, w))) for m, w in pairs]))
+        bits = ceil(log2(each.cohorts)) + float(np.mean([ceil(log2(binomial(m, w))) for m, w in pairs]))
         attack = float(np.mean([m * e / (w * e + m - w) for m, w in pairs])) / k
         return {BITS: bits, ATTACK: attack}  # its error is Theorem 3's bound
     root = exp(epsilon / 2)

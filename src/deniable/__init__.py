@@ -11,6 +11,7 @@ from deniable._version import __version__ as __version__
 from deniable.mechanisms.catalogue import CLASSES
 
 PUBLIC = {  # the modules of the public names; "" where the name is that of a module
+    "Accumulator": "mechanisms.base.accumulator",
     "ask": "counts",
     "Alike": "derived.alike",
     "Answer": "counts.answer",

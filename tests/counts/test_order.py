@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.counts.certain.balls import precision
 from deniable.counts.questions.extremes import largest_pair
 from deniable.counts.questions.order_statistics import suffix_sums
-from deniable.randomness.bounds import precision
 from tests.naive import noise as naive
 
 NOISE = dn.DiscreteLaplace(1.0)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.counts.certain.balls import precision
 from deniable.counts.certain.trinomial import volumes
-from deniable.randomness.bounds import precision
 from tests.naive import noise as naive
 from tests.naive import questions as twins
 

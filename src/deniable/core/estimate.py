@@ -15,6 +15,7 @@ from deniable.core.derivable import Derivable
 from deniable.core.display import cells, decimals, percent
 from deniable.core.domain import Domain, Label
 from deniable.core.errors import MissingExtra
+from deniable.core.extras import needed
 from deniable.core.validate import strictly_between, whole
 
 _WHOM = {"users": "users who reported", "population": "population they were drawn from"}
@@ -159,7 +160,8 @@ class Estimate(Derivable):
 
     def to_arrow(self, level: float = LEVEL, *, simultaneous: bool = False) -> Any:
         """An Arrow table: label, frequency, std_error, low, high, users."""
-        import pyarrow as pa
+        with needed():
+            import pyarrow as pa
 
         low, high = self.interval(level, simultaneous=simultaneous)
         labels = self.domain.all_labels()
@@ -192,8 +194,9 @@ class Estimate(Derivable):
         return "\n".join([self.title, *self._text_rows(), *self.remarks()])
 
     def __rich__(self) -> Any:
-        from rich.markup import escape
-        from rich.table import Table
+        with needed():
+            from rich.markup import escape
+            from rich.table import Table
 
         table = Table(title=escape(self.title), title_justify="left", caption="\n".join(self.remarks()))
         table.caption_justify = "left"

@@ -16,6 +16,7 @@ import numpy as np
 
 from deniable.core.arrays import Payloads
 from deniable.core.errors import FingerprintMismatch, MalformedReport, UnsupportedVersion
+from deniable.core.extras import needed
 
 LAYOUT = 1
 COLUMN = "report"
@@ -95,7 +96,8 @@ class Reports:
 
     def to_arrow(self) -> Any:
         """Return the batch as an Arrow table in the stable layout."""
-        import pyarrow as pa
+        with needed():
+            import pyarrow as pa
 
         column = pa.array(self.data.reshape(-1))
         if self.data.ndim > 1:
@@ -106,7 +108,8 @@ class Reports:
     @staticmethod
     def from_arrow(table: Any) -> Reports:
         """Read a batch from an Arrow table or record batch; the layout is checked."""
-        import pyarrow as pa
+        with needed():
+            import pyarrow as pa
 
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])

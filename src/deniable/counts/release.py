@@ -15,6 +15,7 @@ import numpy as np
 
 from deniable.core.arrays import Numbers
 from deniable.core.errors import InvalidArgument, MalformedReport, UnsupportedVersion, shown
+from deniable.core.extras import needed
 from deniable.core.guarantee import Guarantee
 from deniable.counts.whole import EXACT, whole_counts
 
@@ -135,7 +136,8 @@ class Release:
 
     def to_arrow(self) -> Any:
         """Return an Arrow table with one column, `count`, in row-major order, and everything else in its metadata."""
-        import pyarrow as pa
+        with needed():
+            import pyarrow as pa
 
         flat = self.values.reshape(-1)
         large = flat.dtype == object

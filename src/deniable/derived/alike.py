@@ -24,6 +24,7 @@ from deniable.core.defaults import RATE
 from deniable.core.domain import Label
 from deniable.core.errors import InvalidArgument
 from deniable.core.estimate import Estimate
+from deniable.core.extras import needed
 from deniable.core.quantity import ABOUT
 from deniable.core.validate import strictly_between
 from deniable.derived.groups import check_targets, places_in
@@ -125,7 +126,8 @@ def _by_tails(counts: Counts, reports: list[int]) -> tuple[Floats, int]:
 
 def fisher(count: int, n: int, total: int, everyone: int) -> float:
     """Twice the smaller tail of the hypergeometric count: `n` drawn of `everyone`, of whom `total` are marked."""
-    from scipy.special import gammaln
+    with needed():
+        from scipy.special import gammaln
 
     low, high = max(0, n + total - everyone), min(n, total)
     mean = n * total / everyone
@@ -144,7 +146,8 @@ def fisher(count: int, n: int, total: int, everyone: int) -> float:
 
 def _by_normal(estimates: list[Estimate], places: list[Any]) -> Floats:
     """p-values of the weighted squares about the common frequency, with the variances that it gives."""
-    from scipy.special import chdtrc
+    with needed():
+        from scipy.special import chdtrc
 
     values = np.stack([sums_of(each).unbiased[own] for each, own in zip(estimates, places, strict=True)])
     reports = np.array([each.n for each in estimates], np.float64)[:, np.newaxis]

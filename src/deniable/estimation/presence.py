@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.core.arrays import Floats, Mask
+from deniable.core.extras import needed
 from deniable.core.validate import choice, strictly_between
 
 _LEAST_SKEWNESS = 1e-4  # below, a gamma variable is normal to working precision
@@ -17,7 +18,8 @@ def p_values(unbiased: Floats, noise: Floats, n: int, skewness: float | Floats =
     Estimates are taken as normal, or, where they are skewed to the right, as gamma variables of the same skewness:
     far out, where many values are tested, sums of few reports exceed normal ones more often.
     """
-    from scipy.special import gammaincc, ndtr
+    with needed():
+        from scipy.special import gammaincc, ndtr
 
     with np.errstate(divide="ignore", invalid="ignore"):
         score = np.where(noise > 0, unbiased / np.sqrt(noise / n), 0.0)
@@ -28,7 +30,8 @@ def p_values(unbiased: Floats, noise: Floats, n: int, skewness: float | Floats =
 
 def score_at(chance: float, skewness: float | Floats = 0.0) -> Floats:
     """The score that the estimate of an absent value exceeds with this chance: the inverse of `p_values`."""
-    from scipy.special import gammainccinv, ndtri
+    with needed():
+        from scipy.special import gammainccinv, ndtri
 
     shape = _shape(skewness)
     leaning = (gammainccinv(shape, chance) - shape) / np.sqrt(shape)

@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Mask
+from deniable.core.extras import needed
 from deniable.estimation.channel import Noise, PureChannel, noise_at
 
 _TOLERANCE = 0.25  # relative error of a tail up to which it is taken as normal
@@ -66,7 +67,8 @@ class BinomialTails:
 
     def interval(self, miss: float) -> tuple[Floats, Floats]:
         """Frequencies whose tail beyond the count has a chance of at least miss/2 on either side."""
-        from scipy.special import betainccinv, betaincinv
+        with needed():
+            from scipy.special import betainccinv, betaincinv
 
         counts, place = np.unique(self.support, return_inverse=True)
         with np.errstate(all="ignore"):  # the ends, where a parameter is 0, are set by hand
@@ -100,7 +102,8 @@ class BinomialTails:
         return replace(self, support=self.support[chosen])
 
     def _chance(self, counts: Counts) -> Floats:
-        from scipy.special import betainc
+        with needed():
+            from scipy.special import betainc
 
         with np.errstate(all="ignore"):
             tail = betainc(counts, self.n - counts + 1.0, float(self.channel.q))
@@ -216,7 +219,8 @@ def _many(miss: float) -> float:
 
 def _poisson_tail(mean: Floats, excess: Floats) -> Floats:
     """Pr[X >= mean + excess] of a Poisson variable, continued to real numbers by the gamma function."""
-    from scipy.special import gammainc
+    with needed():
+        from scipy.special import gammainc
 
     at = mean + excess
     return np.asarray(np.where(at > 0, gammainc(np.maximum(at, _LEAST), mean), 1.0))

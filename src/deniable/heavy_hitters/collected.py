@@ -16,6 +16,7 @@ import numpy as np
 
 from deniable.core.arrays import Levels
 from deniable.core.errors import FingerprintMismatch, MalformedReport, MalformedSummary
+from deniable.core.extras import needed
 from deniable.core.reports import Reports
 from deniable.core.summary import Envelope, Summary
 
@@ -53,7 +54,8 @@ class HitterReports:
 
     def to_arrow(self) -> Any:
         """Return the batch as an Arrow table in the stable layout."""
-        import pyarrow as pa
+        with needed():
+            import pyarrow as pa
 
         table = self.reports.to_arrow()
         field = pa.field(LEVEL_COLUMN, pa.uint16(), nullable=False)

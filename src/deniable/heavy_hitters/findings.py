@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats
 from deniable.core.defaults import LEVEL, SHOWN
+from deniable.core.extras import needed
 from deniable.core.validate import strictly_between, whole
 from deniable.heavy_hitters.selection import given_selection
 from deniable.heavy_hitters.strings import CUT
@@ -157,7 +158,8 @@ class Findings:
 
     def to_arrow(self, level: float = LEVEL) -> Any:
         """An Arrow table: label, whole, frequency, std_error, low, high, users."""
-        import pyarrow as pa
+        with needed():
+            import pyarrow as pa
 
         kinds = (pa.string(), pa.bool_(), *[pa.float64()] * 5)
         rows = self.rows(level)

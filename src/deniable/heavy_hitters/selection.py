@@ -15,13 +15,15 @@ from statistics import NormalDist
 import numpy as np
 
 from deniable.core.arrays import Floats
+from deniable.core.extras import needed
 
 _BELOW, _ABOVE, _HALVINGS = 60.0, 12.0, 70
 
 
 def given_selection(estimate: Floats, error: Floats, threshold: Floats, chance: float) -> Floats:
     """The frequency at which an estimate that passed the threshold is at least this large with this probability."""
-    from scipy.special import log_ndtr
+    with needed():
+        from scipy.special import log_ndtr
 
     low, high = estimate - _BELOW * error, estimate + _ABOVE * error
     wanted = np.log(chance)

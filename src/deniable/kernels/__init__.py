@@ -1,40 +1,131 @@
 """Compiled loops: arrays in, arrays out, random words are an argument.
 
-Importing this package loads numba; upper layers do so inside the functions that need a kernel.
-Each kernel has a slow, obvious twin in tests/naive/.
+Importing this package loads no compiler. A loop is compiled by numba when it is first called; those that say so run in
+plain Python first, for as long as their arguments are small, because loading the compiler takes half a second and a
+first compilation another. Both give the same results. Each kernel has a slow, obvious twin in tests/naive/.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib.util
+import sys
+import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
-import numba
 import numpy as np
 
-_HALF = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
+from deniable.core.extras import needed
 
-Function = TypeVar("Function", bound=Callable[..., object])
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+SMALL = 2**14  # array elements that a loop sees in plain Python, in all calls together, before it is compiled
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
-def compiled(function: Function) -> Function:
-    """Compile on first use; the loop runs without the interpreter lock.
+class Kernel:
+    """A loop that is compiled when it pays: one plain function, and numba's dispatcher once there is one."""
 
-    The result is cached on disk beside the source, or in NUMBA_CACHE_DIR; where neither can be written (a read-only
-    installation and a user without a home) every process compiles it again.
-    """
-    options = {"nogil": True, "error_model": "numpy"}
+    def __init__(self, function: Callable[..., Any], plain: Callable[..., Any], allowance: int) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._plain = plain
+        self._allowance = allowance  # elements that plain Python may still see
+        self._dispatcher: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._dispatcher is None and self._allowance > 0 and not _Plain.over:
+            self._allowance -= sum(each.size for each in arguments if isinstance(each, np.ndarray))
+            if self._allowance >= 0:
+                with np.errstate(over="ignore"):  # products of words wrap around on purpose
+                    return self._plain(*arguments)
+        return self.dispatcher(*arguments)
+
+    @property
+    def dispatcher(self) -> Any:
+        """The compiled function, which numba compiles for each new type of arguments. It needs no interpreter lock."""
+        if self._dispatcher is None:
+            self._dispatcher = _compiled(self.py_func)
+        return self._dispatcher
+
+    @property
+    def cache_folder(self) -> str | None:
+        """Where the compiled function is kept; None where nothing can be kept."""
+        return getattr(getattr(self.dispatcher, "_cache", None), "cache_path", None)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba asks for when another kernel calls this one."""
+        return self.dispatcher._numba_type_
+
+
+def _compiled(function: Callable[..., Any]) -> Any:
+    with needed():
+        import numba
+
     try:
-        return numba.njit(function, cache=True, **options)  # type: ignore[no-any-return]
+        return numba.njit(function, cache=True, **_OPTIONS)
     except RuntimeError:  # numba found no place for the cache
-        return numba.njit(function, **options)  # type: ignore[no-any-return]
+        _warn_of_compiling()
+        return numba.njit(function, **_OPTIONS)
 
 
-@compiled
-def high_half(word: Any, bound: Any) -> Any:
-    """The high half of the 128-bit product word * bound, for a bound below 2^32 (see randomness/choices.py).
+@functools.cache
+def _warn_of_compiling() -> None:
+    """Warn, once per process, that what is compiled is lost."""
+    message = (
+        "compiled code cannot be cached, so every process compiles it again, for seconds: neither the folder of the "
+        "package nor that of the user can be written. Set NUMBA_CACHE_DIR to a folder that can, and run `deniable "
+        "warm-up` once."
+    )
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
 
-    The low half, to be tested for rejection, is the product in 64 bits.
+
+def loaded() -> bool:
+    """Whether the compiler is loaded, so that compiled loops cost nothing but their compilation."""
+    return "numba" in sys.modules
+
+
+class _Plain:
+    """What a process may still do in plain Python before it loads the compiler."""
+
+    steps = 2**20  # of mechanisms; about as long as loading takes
+    over = False  # whether every loop is compiled when it is first called, however small its arguments
+
+
+def compile_everything() -> None:
+    """From now on, compile each loop when it is first called."""
+    _Plain.steps, _Plain.over = -1, True
+
+
+def pay_for(steps: int) -> bool:
+    """Whether compiled loops pay for so many more steps; where there is no compiler they cannot.
+
+    Plain Python gives the same results. It is chosen while all such steps of the process take no longer than loading
+    the compiler.
     """
-    return ((word >> _HALF) * bound + (((word & _LOW) * bound) >> _HALF)) >> _HALF
+    if not loaded():
+        if importlib.util.find_spec("numba") is None:
+            return False
+        _Plain.steps -= steps
+    return loaded() or _Plain.steps < 0
+
+
+@overload
+def compiled(function: Function) -> Function: ...
+@overload
+def compiled(*, plain: Callable[..., Any] | None = None, small: int = SMALL) -> Callable[[Function], Function]: ...
+def compiled(function: Any = None, *, plain: Callable[..., Any] | None = None, small: int = SMALL) -> Any:
+    """Compile on first use; with parentheses, run in plain Python until `small` array elements have been seen.
+
+    `plain` is a NumPy function with the same results, faster in plain Python than the loop itself.
+    """
+    if function is not None:
+        return Kernel(function, function, 0)
+    return lambda loop: Kernel(loop, plain or loop, small)
+
+
+def part(function: Function) -> Function:
+    """Mark a part of other loops, which is compiled with them and runs in plain Python when they do."""
+    return compiled(small=2**62)(function)

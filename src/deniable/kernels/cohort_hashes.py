@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.core.arrays import Floats, Indices, Keys, Table, Words
-from deniable.kernels import compiled, high_half
+from deniable.kernels import compiled, part
+from deniable.kernels.words import high_half
 
 _PRIME = np.uint64(2**61 - 1)
 _BITS = np.uint64(61)
@@ -22,7 +23,7 @@ _LOW = np.uint64(2**32 - 1)
 BLOCK = 4096  # values whose sums fit in the processor's cache
 
 
-@compiled
+@part
 def full_high(a: Any, b: Any) -> Any:
     """The high half of the 128-bit product of two 64-bit words."""
     low = (a & _LOW) * (b & _LOW)
@@ -31,7 +32,7 @@ def full_high(a: Any, b: Any) -> Any:
     return (a >> _HALF) * (b >> _HALF) + (first >> _HALF) + (second >> _HALF)
 
 
-@compiled
+@part
 def affine_bucket(number: Any, a: Any, b: Any, buckets: Any) -> Any:
     """floor(buckets ((a number + b) mod P) / 2^61), P = 2^61 - 1; number, a and b below P, buckets below 2^32."""
     # 2^61 = 1 modulo P: the digits of the product in base 2^61 are added
@@ -43,7 +44,7 @@ def affine_bucket(number: Any, a: Any, b: Any, buckets: Any) -> Any:
     return high_half(image << _SPARE, buckets)
 
 
-@compiled
+@part
 def swapped(index: Any, first: Any, second: Any, size: Any) -> Any:
     """The image of an index under one round of a permutation with these two words; all numbers have 32 bits."""
     # every step is cut to 32 bits, which the compiler would widen
@@ -56,7 +57,7 @@ def swapped(index: Any, first: Any, second: Any, size: Any) -> Any:
     return partner if swap else index
 
 
-@compiled
+@part
 def permuted_index(index: Any, keys: Keys, size: Any) -> Any:
     """The image of an index under the permutation of these round keys."""
     place = np.uint32(index)
@@ -65,7 +66,7 @@ def permuted_index(index: Any, keys: Keys, size: Any) -> Any:
     return place
 
 
-@compiled
+@compiled()
 def fill_hashed(numbers: Indices, maps: Words, buckets: int, table: Table) -> None:
     """table[f, i] = the bucket of number i under function f, whose a and b are maps[f]."""
     for f in range(maps.shape[0]):
@@ -74,7 +75,7 @@ def fill_hashed(numbers: Indices, maps: Words, buckets: int, table: Table) -> No
             table[f, i] = affine_bucket(np.uint64(numbers[i]), a, b, np.uint64(buckets))
 
 
-@compiled
+@compiled()
 def fill_permuted(indices: Indices, keys: Keys, size: int, buckets: int, table: Table) -> None:
     """table[f, i] = the image of index i under permutation f, modulo the buckets."""
     places = np.empty(indices.shape[0], np.uint32)
@@ -89,7 +90,7 @@ def fill_permuted(indices: Indices, keys: Keys, size: int, buckets: int, table: 
             table[f, i] = places[i] % few
 
 
-@compiled
+@compiled()
 def mark_repeats(table: Table, hashes: int, buckets: int) -> None:
     """Replace a bucket by `buckets` if an earlier of the `hashes` functions of its cohort gave the same bucket."""
     for f in range(table.shape[0]):
@@ -99,7 +100,7 @@ def mark_repeats(table: Table, hashes: int, buckets: int) -> None:
                     table[f, i] = buckets
 
 
-@compiled
+@compiled()
 def gather(table: Table, hashes: int, cells: Floats, out: Floats) -> None:
     """out[i] = the sum over functions f of cells[f // hashes, table[f, i]]; the last column of cells is zero."""
     for first in range(0, table.shape[1], BLOCK):
@@ -112,7 +113,7 @@ def gather(table: Table, hashes: int, cells: Floats, out: Floats) -> None:
                 out[i] += row[table[f, i]]
 
 
-@compiled
+@compiled()
 def scatter(table: Table, hashes: int, weights: Floats, out: Floats) -> None:
     """out[f // hashes, table[f, i]] += weights[i] for every function and value."""
     for f in range(table.shape[0]):
@@ -121,7 +122,7 @@ def scatter(table: Table, hashes: int, weights: Floats, out: Floats) -> None:
             row[table[f, i]] += weights[i]
 
 
-@compiled
+@compiled()
 def through_cells(table: Table, start: float, weights: Floats, rows: Floats, out: Floats) -> None:
     """out[i] = the sum over cohorts of `start` plus the weights of all values in the bucket of value i; one hash each.
 
@@ -148,7 +149,7 @@ def through_cells(table: Table, start: float, weights: Floats, rows: Floats, out
             out[i] += rows[0, table[c, i]]
 
 
-@compiled
+@compiled(small=2**10)
 def shared_buckets(table: Table, hashes: int, buckets: int, out: npt.NDArray[np.int32]) -> None:
     """out[i, j] += the number of buckets, over all cohorts, that hold both value i and value j."""
     for i in range(table.shape[1]):
@@ -162,7 +163,7 @@ def shared_buckets(table: Table, hashes: int, buckets: int, out: npt.NDArray[np.
                         row[j] += other[j] == own
 
 
-@compiled
+@compiled()
 def count_users(table: Table, hashes: int, users: Indices, out: Indices) -> None:
     """out[c, b] += the number of users of cohort c with a value in bucket b; users[c, i] of them have value i."""
     for f in range(table.shape[0]):
@@ -171,7 +172,7 @@ def count_users(table: Table, hashes: int, users: Indices, out: Indices) -> None
             row[table[f, i]] += own[i]
 
 
-@compiled
+@compiled()
 def count_each(table: Table, hashes: int, values: Indices, cohorts: Indices, out: Indices) -> None:
     """out[c, b] += 1 for each user, where c is their cohort and b each bucket of their value there."""
     for i in range(values.shape[0]):

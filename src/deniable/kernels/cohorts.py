@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bitmaps, Counts, Indices, Keys, Mask, Symbols, Words
-from deniable.kernels import compiled, high_half
+from deniable.kernels import compiled
 from deniable.kernels.cohort_hashes import affine_bucket, permuted_index
 from deniable.kernels.hadamard import parity
 from deniable.kernels.unary import count_bits, toss_row
+from deniable.kernels.words import high_half
 
 
 @compiled
@@ -104,7 +105,13 @@ def flip_filters(
     return count
 
 
-@compiled
+def _by_cohort(rows: Bitmaps, ends: Indices, counts: Counts) -> None:
+    for own, row in zip(np.split(rows, ends[:-1]), counts, strict=True):
+        row[0] += len(own)
+        count_bits(own, row[1:])
+
+
+@compiled(plain=_by_cohort, small=2**16)
 def count_filters(rows: Bitmaps, ends: Indices, counts: Counts) -> None:
     """counts[c] += the number of reports of cohort c, then the number of them that have each bit set.
 

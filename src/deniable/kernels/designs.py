@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Indices, Mask, Symbols, Words
-from deniable.kernels import compiled, high_half
+from deniable.kernels import compiled
+from deniable.kernels.words import high_half
 
 
 @compiled

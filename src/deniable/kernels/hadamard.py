@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Indices, Mask, Numbers, Symbols, Words
-from deniable.kernels import compiled, high_half
+from deniable.kernels import compiled, part
+from deniable.kernels.words import high_half
 
 _IN_CACHE = 4096  # size of the pieces that are transformed by themselves before they are combined
 
 
-@compiled
+@compiled()
 def transform(rows: Numbers) -> None:
     """Transform the last axis of a contiguous array of rows, in place.
 
@@ -30,7 +31,7 @@ def transform(rows: Numbers) -> None:
         _combine(rows[i], piece)
 
 
-@compiled
+@part
 def _combine(row: Any, ready: int) -> None:
     """Finish a row whose consecutive pieces of `ready` numbers are transformed; two doublings per pass."""
     length = row.shape[0]

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bytes, Indices, Mask, Symbols, Words
-from deniable.kernels import compiled, high_half
+from deniable.kernels import compiled
+from deniable.kernels.words import high_half
 
 
 @compiled
@@ -111,7 +112,7 @@ def _hash(value: Any, seed: Any, base: Any, parts: Words, products: Bytes) -> An
     return total % base
 
 
-@compiled
+@compiled()
 def fold(counts: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
     """Add the cells of seed t a, class t z, to those of seed a, class z: both support the same values.
 
@@ -129,7 +130,7 @@ def fold(counts: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
                 z -= base
 
 
-@compiled
+@compiled()
 def unfold(sums: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
     """The transpose of `fold`: every seed takes its cells from its line. Seed 0 is omitted."""
     base = sums.shape[1]

@@ -13,10 +13,10 @@ import math
 from typing import Any
 
 from deniable.core.arrays import Counts, Floats
-from deniable.kernels import compiled
+from deniable.kernels import compiled, part
 
 
-@compiled
+@compiled()
 def total_at_least(counts: Counts, threshold: int) -> tuple[int, int]:
     """Return the number of counts that reach the threshold, and their sum."""
     size = 0
@@ -28,7 +28,7 @@ def total_at_least(counts: Counts, threshold: int) -> tuple[int, int]:
     return size, total
 
 
-@compiled
+@compiled()
 def keep_at_least(counts: Counts, threshold: int, kept: Counts) -> tuple[int, int]:
     """Copy the counts that reach the threshold to the front of `kept`.
 
@@ -46,7 +46,7 @@ def keep_at_least(counts: Counts, threshold: int, kept: Counts) -> tuple[int, in
     return size, total
 
 
-@compiled
+@compiled()
 def share_out(
     counts: Counts,
     threshold: int,
@@ -65,7 +65,7 @@ def share_out(
         out[i] = max(value, 0.0) if count >= threshold else 0.0
 
 
-@compiled
+@compiled()
 def keep_above(numbers: Floats, threshold: float, kept: Floats) -> tuple[int, float]:
     """Copy the numbers above the threshold to the front of `kept`; return how many there are, and their sum.
 
@@ -83,14 +83,14 @@ def keep_above(numbers: Floats, threshold: float, kept: Floats) -> tuple[int, fl
     return size, total
 
 
-@compiled
+@compiled()
 def lower(numbers: Floats, by: float, out: Floats) -> None:
     """out = number - by, never below zero."""
     for i in range(numbers.shape[0]):
         out[i] = max(numbers[i] - by, 0.0)
 
 
-@compiled
+@part
 def _gain(count: Any, n: Any, whole: Any, rest: float, q: float, mu: float) -> tuple[float, float]:
     """d and the root, for one count."""
     c = (float(count - whole) - rest) / n - mu * q * (1 - q)
@@ -105,7 +105,7 @@ def _gain(count: Any, n: Any, whole: Any, rest: float, q: float, mu: float) -> t
     return (2 * c / (b + root) if b >= 0 else (b - root) / (2 * mu)), root
 
 
-@compiled
+@compiled()
 def total_gain(counts: Counts, n: Any, whole: Any, rest: float, q: float, mu: float) -> tuple[float, float, int]:
     """The sum of d, its derivative by mu, and the number of positive d. The sum is compensated (Kahan)."""
     total = 0.0
@@ -124,14 +124,14 @@ def total_gain(counts: Counts, n: Any, whole: Any, rest: float, q: float, mu: fl
     return total, slope, size
 
 
-@compiled
+@compiled()
 def gains(counts: Counts, n: Any, whole: Any, rest: float, q: float, mu: float, out: Floats) -> None:
     """out = d."""
     for i in range(counts.shape[0]):
         out[i], _ = _gain(counts[i], n, whole, rest, q, mu)
 
 
-@compiled
+@compiled()
 def largest_violation(
     counts: Counts, n: Any, whole: Any, rest: float, q: float, gain: float, mu: float, theta: Floats
 ) -> float:

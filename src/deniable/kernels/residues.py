@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bitmaps, Floats, Indices, Mask, Words
-from deniable.kernels import compiled, high_half
+from deniable.kernels import compiled, part
 from deniable.kernels.subsets import select
+from deniable.kernels.words import high_half
 
 
 @compiled
@@ -51,7 +52,7 @@ def select_residues(
     return count
 
 
-@compiled
+@compiled()
 def fold(vector: Floats, moduli: Indices, out: Floats) -> None:
     """out = A vector: for each modulus in turn, the sums over values of equal residue."""
     first = 0
@@ -61,7 +62,7 @@ def fold(vector: Floats, moduli: Indices, out: Floats) -> None:
         first += m
 
 
-@compiled
+@compiled()
 def tile(vector: Floats, moduli: Indices, weights: Floats, out: Floats) -> None:
     """out = A^T W vector: for each value, the weighted sum of the entries of its residues."""
     out[:] = 0.0
@@ -72,7 +73,7 @@ def tile(vector: Floats, moduli: Indices, weights: Floats, out: Floats) -> None:
         first += m
 
 
-@compiled
+@compiled()
 def gram(vector: Floats, moduli: Indices, weights: Floats, ridge: float, room: Floats, out: Floats) -> None:
     """out = (A^T W A + ridge) vector, one modulus at a time, so that residues stay in cache; `room` is workspace."""
     for x in range(vector.shape[0]):
@@ -83,7 +84,7 @@ def gram(vector: Floats, moduli: Indices, weights: Floats, ridge: float, room: F
         _add_tiles(sums, weights[j], out)
 
 
-@compiled
+@compiled(small=2**11)
 def solve_gram(
     wanted: Floats, moduli: Indices, weights: Floats, ridge: float, tolerance: float, rounds: int, out: Floats
 ) -> int:
@@ -93,7 +94,10 @@ def solve_gram(
     through the vectors. Stops when the residual is `tolerance` times the initial one.
     """
     k = wanted.shape[0]
-    room = np.empty(moduli.max())
+    largest = 0
+    for j in range(moduli.shape[0]):  # `moduli.max()` takes a second to compile
+        largest = max(largest, moduli[j])
+    room = np.empty(largest)
     image, direction, residual = np.empty(k), wanted.copy(), wanted.copy()
     out[:] = 0.0
     norm = _squares(residual)
@@ -113,7 +117,7 @@ def solve_gram(
     return rounds
 
 
-@compiled
+@part
 def _product(a: Floats, b: Floats) -> float:
     """The scalar product, as four sums, so that additions need not wait for each other."""
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
@@ -128,12 +132,12 @@ def _product(a: Floats, b: Floats) -> float:
     return first + second + third + fourth
 
 
-@compiled
+@part
 def _squares(a: Floats) -> float:
     return _product(a, a)
 
 
-@compiled
+@part
 def _fold_one(vector: Floats, m: int, out: Floats) -> None:
     k = vector.shape[0]
     for r in range(m):
@@ -144,7 +148,7 @@ def _fold_one(vector: Floats, m: int, out: Floats) -> None:
             out[r] += piece[r]
 
 
-@compiled
+@part
 def _add_tiles(residues: Floats, weight: float, out: Floats) -> None:
     k, m = out.shape[0], residues.shape[0]
     for start in range(0, k, m):

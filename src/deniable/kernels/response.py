@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Indices, Integers, Symbols, Words
-from deniable.kernels import compiled, high_half
+from deniable.kernels import compiled
+from deniable.kernels.words import high_half
 
 
 @compiled
@@ -36,7 +37,11 @@ def rejected(words: Words, k: Any, rejection: Any, out: Indices) -> int:
     return count
 
 
-@compiled
+def _by_bincount(reports: Symbols, counts: Integers) -> None:
+    counts += np.bincount(reports, minlength=len(counts))
+
+
+@compiled(plain=_by_bincount, small=2**20)
 def count_into(reports: Symbols, counts: Integers) -> None:
     """counts[report] += 1 for every report; all must be below len(counts)."""
     for i in range(reports.shape[0]):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bitmaps, Bytes, Indices, Mask, Words
-from deniable.kernels import compiled, high_half
+from deniable.kernels import compiled
+from deniable.kernels.words import high_half
 
 _ONE = np.uint64(1)
 _WORD = np.uint64(6)
@@ -79,8 +80,8 @@ _TOP = np.uint64(56)
 
 
 @compiled
-def encode_subsets(rows: Bitmaps, k: int, w: int, out: Bytes) -> None:
-    """Write the code of each subset of w of k values to a row of `out`."""
+def encode_subsets(rows: Bitmaps, k: int, w: int, unused: int, out: Bytes) -> None:
+    """Write the code of each subset of w of k values to a row of `out`, which ends in `unused` zero bits."""
     for i in range(rows.shape[0]):
         data = out[i]
         low = np.uint64(0)
@@ -105,19 +106,20 @@ def encode_subsets(rows: Bitmaps, k: int, w: int, out: Bytes) -> None:
                 written += 2
                 low <<= _DIGIT
                 width <<= _DIGIT
-        # round up to whole bytes
-        step = (_ONE << np.uint64(8 * (written + 8 - data.shape[0]))) - _ONE
+        # round up
+        step = (_ONE << np.uint64(8 * (written + 8 - data.shape[0]) + unused)) - _ONE
         low += step
         if low < step:
             _carry(data, written)
+        low &= ~step
         for place in range(written, data.shape[0]):
             data[place] = low >> _TOP
             low <<= _BYTE
 
 
 @compiled
-def decode_subsets(data: Bytes, k: int, w: int, out: Bitmaps) -> int:
-    """Write the subset of each code; return the position of the first row that is not a code, or -1."""
+def decode_subsets(data: Bytes, k: int, w: int, unused: int, out: Bitmaps) -> int:
+    """Write the subset of each code, which ends in `unused` bits; return the position of the first wrong one, or -1."""
     for i in range(data.shape[0]):
         out[i] = np.uint64(0)
         offset = np.uint64(0)
@@ -146,7 +148,7 @@ def decode_subsets(data: Bytes, k: int, w: int, out: Bitmaps) -> int:
                 width <<= _DIGIT
         for rest in range(value, value + lacking):
             out[i, rest >> 6] |= _ONE << np.uint64(rest & 63)
-        if offset >> np.uint64(8 * (read - data.shape[1])):
+        if offset >> np.uint64(8 * (read - data.shape[1]) + unused):
             return i
     return -1
 

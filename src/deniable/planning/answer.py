@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from deniable.core.extras import needed
 from deniable.core.spec import Spec
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.planning.reasons import RunnerUp
@@ -87,7 +88,8 @@ class Plan:
         return as_text(self)
 
     def __rich__(self) -> Any:
-        from rich.text import Text
+        with needed():
+            from rich.text import Text
 
         return Text(str(self))
 

@@ -16,8 +16,8 @@ from deniable.mechanisms.base.definition import checked_epsilon
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.forecasts.built import NO_FORMULA, forecast, of_mechanism
 from deniable.mechanisms.forecasts.forecast import Forecast
+from deniable.mechanisms.loss import optimum
 from deniable.mechanisms.registry import full_name, list_mechanisms, mechanism
-from deniable.mechanisms.searching import optimum
 from deniable.planning.costs import Comparison, Costs
 from deniable.planning.timing import client_ns, server_ms
 from deniable.planning.verification import zipf_counts

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deniable.core.extras import needed
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -59,8 +61,9 @@ class Comparison:
         return "\n".join([*lines, *self._omission])
 
     def __rich__(self) -> Any:
-        from rich.table import Table
-        from rich.text import Text
+        with needed():
+            from rich.table import Table
+            from rich.text import Text
 
         if not self.rows:
             return Text(str(self))

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from deniable.core.arrays import Floats
+from deniable.core.extras import needed
 from deniable.estimation.channel import PureChannel
 
 MOST = 5_000  # users up to which tails are exact
@@ -19,7 +20,8 @@ def detection_power(channel: PureChannel, n: int, share: float, miss: float, tar
     Of n users the least whole number that is this share of them has the value, for the target "users"; for
     "population" each has it with this probability.
     """
-    from scipy.special import bdtrc
+    with needed():
+        from scipy.special import bdtrc
 
     p, q = float(channel.p), float(channel.q)
     least = _critical(n, q, miss)
@@ -44,7 +46,8 @@ def exact_users(channel: PureChannel, users: int, share: float, miss: float, pow
 
 def _critical(n: int, q: float, miss: float) -> int:
     """The least count whose tail for an absent value is at most `miss`: n + 1 if there is none."""
-    from scipy.special import bdtrc
+    with needed():
+        from scipy.special import bdtrc
 
     low, high = 0, n + 1
     while high - low > 1:
@@ -55,7 +58,8 @@ def _critical(n: int, q: float, miss: float) -> int:
 
 def _binomial(n: int, p: float) -> Floats:
     """The probabilities of 0..n successes."""
-    from scipy.special import bdtr
+    with needed():
+        from scipy.special import bdtr
 
     below = np.asarray(bdtr(np.arange(n + 1), n, p)) if n else np.ones(1)
     return np.diff(below, prepend=0.0)

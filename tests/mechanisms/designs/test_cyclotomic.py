@@ -12,7 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.designs.cyclotomy import Cyclotomy
-from deniable.mechanisms.searching import is_prime, primitive_root
+from deniable.mechanisms.numbers import is_prime, primitive_root
 from tests.contract import checks as contract
 from tests.contract.cases import Case, Refused
 from tests.contract.vectors import Vector, integers, numbered

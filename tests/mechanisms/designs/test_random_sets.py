@@ -10,7 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.designs.random_sets import RandomSets
-from deniable.mechanisms.searching import units
+from deniable.mechanisms.numbers import units
 
 
 @pytest.mark.parametrize("k", [10, 12, 64, 97, 1000])

@@ -12,7 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.designs.cyclotomy import class_table
-from deniable.mechanisms.searching import primitive_root
+from deniable.mechanisms.numbers import primitive_root
 from tests.contract import checks as contract
 from tests.contract.cases import Case, Refused
 from tests.contract.vectors import Vector, integers, numbered

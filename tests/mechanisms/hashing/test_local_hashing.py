@@ -11,7 +11,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.hashing.primes import best_base, ideal_variance
-from deniable.mechanisms.searching import is_prime
+from deniable.mechanisms.numbers import is_prime
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract.cases import Case, Refused

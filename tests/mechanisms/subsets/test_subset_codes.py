@@ -62,7 +62,7 @@ def test_the_largest_domain_has_room_for_the_first_and_the_last_set(w: int) -> N
         bits[first : first + w] = 1
         rows = np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)[np.newaxis]
         code = np.empty((1, m.layout.code_size), np.uint8)
-        encode_subsets(rows, m.k, w, code)
+        encode_subsets(rows, m.k, w, 0, code)
         assert m.decode(code.tobytes()).payload == tuple(rows[0].tolist())
 
 

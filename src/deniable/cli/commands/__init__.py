@@ -26,4 +26,7 @@ SECTIONS = {
     "See it work": {
         "demo": "Ask a million simulated users, and compare with the truth.",
     },
+    "Install": {
+        "warm-up": "Compile all loops once and cache the result.",
+    },
 }

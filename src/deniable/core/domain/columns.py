@@ -14,6 +14,7 @@ import numpy as np
 
 from deniable.core.arrays import Numbers
 from deniable.core.errors import InvalidArgument
+from deniable.core.extras import needed
 
 Column = Any  # a NumPy array or an Arrow array; pyarrow is not imported for its name
 
@@ -95,8 +96,9 @@ def _objects(values: Any) -> Numbers:
 
 def _flat_arrow(values: Any) -> Any | None:
     """Return one contiguous Arrow array of strings, integers or floats; None for any other type."""
-    import pyarrow as pa
-    import pyarrow.types as kinds
+    with needed():
+        import pyarrow as pa
+        import pyarrow.types as kinds
 
     try:
         column = values if isinstance(values, (pa.Array, pa.ChunkedArray)) else pa.chunked_array(values)

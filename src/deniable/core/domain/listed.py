@@ -13,6 +13,7 @@ from deniable.core.arrays import Indices, Numbers
 from deniable.core.domain import MISSING, OUTSIDE, Domain, Label, check_text
 from deniable.core.domain.columns import Column, entries
 from deniable.core.errors import InvalidArgument
+from deniable.core.extras import needed
 from deniable.core.validate import whole
 
 LARGEST = 2**53 - 1  # the largest integer that canonical JSON (RFC 8785) can write
@@ -77,8 +78,9 @@ class Categories(Domain):
         return self._find_each(entries(array))
 
     def _find_in_arrow(self, column: Column) -> Indices:
-        import pyarrow as pa
-        import pyarrow.compute as pc
+        with needed():
+            import pyarrow as pa
+            import pyarrow.compute as pc
 
         if pa.types.is_floating(column.type):
             return self._find_each(entries(column))
@@ -155,7 +157,8 @@ class Integers(Domain):
         return np.where(inside, found, np.where(np.isnan(array), MISSING, OUTSIDE))
 
     def _find_in_arrow(self, column: Column) -> Indices:
-        import pyarrow as pa
+        with needed():
+            import pyarrow as pa
 
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             return self._find_each(entries(column))

@@ -6,18 +6,31 @@ counts. A ball carries its own error; if it is too wide, the sum is repeated wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 from deniable.core.errors import InvalidArgument
+from deniable.core.extras import needed
 from deniable.core.validate import positive
-from deniable.randomness.bounds import precision
 
 Found = TypeVar("Found")
 
 TOLERANCE = 1e-9
 _FIRST_BITS, _MOST_BITS = 128, 2**20
+_PRECISION = threading.RLock()  # flint has one precision for all threads
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Ball arithmetic with this many bits, for one thread at a time."""
+    with needed():
+        import flint
+
+    with _PRECISION, flint.ctx.workprec(bits):
+        yield
 
 
 class Certain(NamedTuple):
@@ -29,7 +42,8 @@ class Certain(NamedTuple):
 
 def ball(number: Fraction | int) -> Any:
     """Return an exact number as a ball of the current precision."""
-    import flint
+    with needed():
+        import flint
 
     return flint.arb(flint.fmpq(number.numerator, number.denominator))
 

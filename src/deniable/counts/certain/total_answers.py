@@ -11,7 +11,7 @@ from deniable.core.arrays import Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import positive
 from deniable.counts.answer import Answer
-from deniable.counts.certain.balls import ball
+from deniable.counts.certain.balls import ball, precision
 from deniable.counts.certain.joint_error import (
     Joint,
     Pair,
@@ -24,7 +24,6 @@ from deniable.counts.certain.trinomial import digits
 from deniable.counts.certain.unknown_total import NoisyTotal, Rule, relative_to
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.release import Release
-from deniable.randomness.bounds import precision
 
 _SLACK = 64
 UNKNOWN = "the total was not given: it is estimated by the sum of the noisy counts"

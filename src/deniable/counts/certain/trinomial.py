@@ -14,6 +14,7 @@ from functools import reduce
 from operator import add, mul
 from typing import Any
 
+from deniable.core.extras import needed
 from deniable.counts.certain.balls import ball
 from deniable.counts.noise import DiscreteLaplace
 
@@ -22,7 +23,8 @@ Balls = list[Any]
 
 def volumes(d: int, noise: DiscreteLaplace) -> Balls:
     """V_d(m) for m = -d, ..., d: the total signed weight of the neighbours of d counts whose steps add up to m."""
-    import flint
+    with needed():
+        import flint
 
     a = ball(noise.a)
     coefficients = (flint.arb_poly([-a, 1 + 2 * a, -a]) ** d).coeffs()

@@ -13,6 +13,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
+from deniable.core.extras import needed
 from deniable.counts.answer import Moments, plain
 from deniable.counts.operator.function import Function
 from deniable.counts.operator.growth import Growth, is_endless
@@ -40,7 +41,8 @@ def smoothed(table: Numbers, q: float) -> Floats:
 
     Two passes: s_t = f_t + q s_(t-1) sums the noise of one sign.
     """
-    from scipy.signal import lfilter
+    with needed():
+        from scipy.signal import lfilter
 
     upward = lfilter([1.0], [1.0, -q], table)
     downward = lfilter([1.0], [1.0, -q], table[::-1])[::-1]

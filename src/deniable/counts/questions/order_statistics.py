@@ -21,6 +21,7 @@ import numpy as np
 
 from deniable.core.arrays import Numbers
 from deniable.core.errors import InvalidArgument
+from deniable.core.extras import needed
 from deniable.core.validate import between, positive, whole
 from deniable.counts.answer import Answer, Moments
 from deniable.counts.certain.balls import TOLERANCE, ball
@@ -195,7 +196,8 @@ def _of_group(
 
 def suffix_sums(zeros: int, ones: int, noise: DiscreteLaplace) -> list[Any]:
     """For every j, the sum of the coefficients of z^j and above in ((1 + a) z - a)^zeros ((1 + a) - a z)^ones."""
-    import flint
+    with needed():
+        import flint
 
     a = ball(noise.a)
     rising, falling = _powers(1 + a, -a, zeros), _powers(-a, 1 + a, ones)

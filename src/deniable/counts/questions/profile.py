@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
+from deniable.core.extras import needed
 from deniable.core.validate import whole
 from deniable.counts.answer import Answer, Moments, plain, settle
 from deniable.counts.noise import DiscreteLaplace
@@ -116,7 +117,8 @@ def profile(
 
 def _moments(values: Numbers, most: int, noise: DiscreteLaplace, share: float) -> Moments:
     """The errors of all answers at the plug-in: sums over the noisy counts y of functions of r - y."""
-    from scipy.signal import fftconvolve
+    with needed():
+        from scipy.signal import fftconvolve
 
     # the second term bounds all steps r - y
     far, a = min(reach(noise), max(most - int(values.min()), int(values.max()), 1)), float(noise.a)

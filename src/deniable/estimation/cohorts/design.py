@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.core.arrays import Floats, Table
+from deniable.core.extras import needed
 from deniable.estimation.methods.systems import solve
 from deniable.randomness.simulated import generator
 
@@ -120,7 +121,8 @@ class CohortDesign:
     @cached_property
     def _solution(self) -> tuple[Floats, int]:
         """The inverse of X X^T, with `complete` on the zero-sum subspace, and its rank."""
-        from scipy.linalg import LinAlgError, cho_solve, cholesky
+        with needed():
+            from scipy.linalg import LinAlgError, cho_solve, cholesky
 
         # the direction of the sum is added with an average weight, and removed again
         scale = float(np.trace(self._gram)) / self.values

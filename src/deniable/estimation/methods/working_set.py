@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from deniable.core.arrays import Floats, Indices
+from deniable.core.extras import needed
 from deniable.estimation.channel import Listing, Operator
 
 _LEAST_ADMITTED = 50
@@ -134,7 +135,8 @@ class _Listed:
         return np.asarray(self.base**2 * scores.sum() + squares)
 
     def extended(self, more: Indices) -> WorkingSet:
-        from scipy.sparse import vstack
+        with needed():
+            from scipy.sparse import vstack
 
         if not len(more):
             return self
@@ -144,7 +146,8 @@ class _Listed:
         return _Listed(self.channel, np.append(self.values, more), self.base, above)
 
     def _rows(self, values: Indices) -> Any:
-        from scipy.sparse import csr_array
+        with needed():
+            from scipy.sparse import csr_array
 
         operator, seen = self.channel.operator, self.channel.seen
         assert isinstance(operator, Listing)

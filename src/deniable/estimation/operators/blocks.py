@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask, Numbers
+from deniable.core.extras import needed
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
@@ -37,7 +38,8 @@ class ShiftBlocks:
 
         b may be a large prime. A value moved by an element stays below b + longest - 1, so that nothing wraps around.
         """
-        from scipy.fft import next_fast_len, rfft
+        with needed():
+            from scipy.fft import next_fast_len, rfft
 
         length = int(next_fast_len(self.modulus + self._longest - 1, real=True))
         row = np.zeros(length)
@@ -46,7 +48,8 @@ class ShiftBlocks:
 
     def gather(self, scores: Numbers) -> Floats:
         """sum_(d in D) scores[B, v + d], for every value."""
-        from scipy.fft import irfft, rfft
+        with needed():
+            from scipy.fft import irfft, rfft
 
         rows = scores.reshape(self.blocks, self.modulus)
         length, members = self._padded
@@ -61,7 +64,8 @@ class ShiftBlocks:
 
     def scatter(self, weights: Floats) -> Floats:
         """sum_(d in D) weights[B, y - d], for every (B, y): the transpose of `gather`."""
-        from scipy.fft import irfft, rfft
+        with needed():
+            from scipy.fft import irfft, rfft
 
         length, members = self._padded
         dealt = np.zeros(self._longest * self.blocks)

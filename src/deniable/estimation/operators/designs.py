@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask, Spectrum
+from deniable.core.extras import needed
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
@@ -76,7 +77,8 @@ class ShiftFamily:
         K often has large prime factors, for which transforms are several times slower. A value moved by an element
         of a set stays below K + values - 1, so that at this length nothing wraps around.
         """
-        from scipy.fft import next_fast_len
+        with needed():
+            from scipy.fft import next_fast_len
 
         length = int(next_fast_len(self.modulus + self.values - 1, real=True))
         return length, np.array([_rfft(self.indicator(j), length) for j in range(self.cohorts)])
@@ -163,12 +165,14 @@ def average_over_users(moment: Floats, shares: Floats) -> Floats:
 
 
 def _rfft(row: Floats, length: int | None = None) -> Any:
-    from scipy.fft import rfft
+    with needed():
+        from scipy.fft import rfft
 
     return rfft(row, length)
 
 
 def _irfft(spectrum: Spectrum, length: int) -> Floats:
-    from scipy.fft import irfft
+    with needed():
+        from scipy.fft import irfft
 
     return np.asarray(irfft(spectrum, length))

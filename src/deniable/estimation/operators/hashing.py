@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Mask, Numbers
+from deniable.core.extras import needed
 from deniable.estimation.operators.designs import ShiftFamily
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator
 
@@ -86,7 +87,8 @@ class LinearHashes:
 
     def gather(self, scores: Numbers) -> Floats:
         """sum_a scores[a, <a, x>], for every value x."""
-        from scipy.fft import fft, irfftn
+        with needed():
+            from scipy.fft import fft, irfftn
 
         rows = scores.reshape(self.seeds, self.base)
         if self.base == 2:
@@ -102,7 +104,8 @@ class LinearHashes:
 
     def scatter(self, weights: Floats) -> Floats:
         """The sum of the weights of the values that (a, y) supports, for every (a, y): the transpose of `gather`."""
-        from scipy.fft import irfft, rfftn
+        with needed():
+            from scipy.fft import irfft, rfftn
 
         if self.base == 2:
             return self._scattered_parities(weights)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable import kernels
 from deniable.core.arrays import Counts, Indices, Payloads, Words
 from deniable.core.errors import MalformedReport
 from deniable.core.reports import Report, Reports
@@ -16,7 +17,8 @@ from deniable.randomness.keystream import KEY_BYTES, Keystream
 if TYPE_CHECKING:
     from deniable.mechanisms.base.definition import Definition
 
-FEW = 64  # batches up to this size take the plain path, which loads no compiler
+FEW = 64  # batches up to this size take the plain path
+_OVERHEAD = 10  # steps of plain Python per report, besides one per word
 CHUNK_WORDS = 2**17  # words per kernel call: they stay in the processor's cache
 _BATCH, _BATCH_BYTES = 2**18, 2**26  # users simulated at once, and the bytes their reports may take
 
@@ -30,7 +32,8 @@ def randomized(kernel: Callable[..., int], indices: Indices, words: Words, *numb
 
 def payloads(mechanism: Definition, indices: Indices, keystream: Keystream) -> Payloads:
     """Randomise these indices with this keystream; plain Python and the kernel make the same reports."""
-    make = one_by_one if len(indices) <= FEW else in_chunks
+    steps = len(indices) * (mechanism.stride + _OVERHEAD)
+    make = in_chunks if len(indices) > FEW and kernels.pay_for(steps) else one_by_one
     return make(mechanism, indices, keystream)
 
 
@@ -84,10 +87,3 @@ def check_sendable(report: object, kind: type[Report] | type[Reports], call: str
         raise MalformedReport(f"{call} takes {what}, got {type(report).__name__}")
     if report.simulated:
         raise SimulatedReport("a report made with a seed protects nobody and must not be sent")
-
-
-def as_bytes(data: object) -> bytes:
-    """Return bytes as they came over the wire; bytes(5) would be five zeros."""
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise MalformedReport(f"an encoded report must be bytes, got {type(data).__name__}")
-    return bytes(data)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Payloads
+from deniable.core.arrays import Bytes, Counts, Floats, Indices, Payloads
 from deniable.core.errors import EmptySummary, InvalidArgument
 from deniable.core.estimate import Estimate
 from deniable.core.reports import Report, Reports
@@ -22,8 +22,10 @@ from deniable.estimation.methods.shared import shared_methods
 from deniable.estimation.operators.two_level import TwoLevelOperator
 from deniable.estimation.tails import BinomialTails, Steps
 from deniable.mechanisms.base import client
+from deniable.mechanisms.base.accumulator import Accumulator
 from deniable.mechanisms.base.definition import Definition
 from deniable.mechanisms.base.server import KEPT, batch_of, estimated
+from deniable.mechanisms.layouts.codes import as_bytes, cut, listed, stacked
 from deniable.mechanisms.layouts.layout import Payload, one_row
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
@@ -68,17 +70,28 @@ class Mechanism(Definition):
 
     def decode(self, data: bytes) -> Report:
         """Decode and check one report."""
-        return Report(self.layout.unpack(client.as_bytes(data)), self.fingerprint)
+        return Report(self.layout.unpack(as_bytes(data)), self.fingerprint)
 
     def encode_many(self, reports: Reports) -> list[bytes]:
         """Encode the payloads of a batch, to the same bytes as one by one; simulated reports are refused."""
-        client.check_sendable(reports, Reports, "encode_many")
-        self.same_spec("a batch of reports", reports.fingerprint)
-        return self.layout.pack_many(self.layout.check(reports.data))
+        return listed(self._codes(reports, "encode_many"))
 
     def decode_many(self, data: Iterable[bytes]) -> Reports:
-        """Decode and check a batch of reports."""
-        return Reports(self.layout.unpack_many([client.as_bytes(one) for one in data]), self.fingerprint)
+        """Decode and check a batch of reports; an error names the position of the first that is wrong."""
+        return Reports(self.layout.unpack_many(stacked(data, self.layout.code_size)), self.fingerprint)
+
+    def encode_joined(self, reports: Reports) -> bytes:
+        """Encode a batch end to end: every report of a spec has the same number of bytes."""
+        return self._codes(reports, "encode_joined").tobytes()
+
+    def decode_joined(self, data: bytes) -> Reports:
+        """Decode and check reports that lie end to end."""
+        return Reports(self.layout.unpack_many(cut(data, self.layout.code_size)), self.fingerprint)
+
+    def _codes(self, reports: Reports, call: str) -> Bytes:
+        client.check_sendable(reports, Reports, call)
+        self.same_spec("a batch of reports", reports.fingerprint)
+        return self.layout.pack_many(self.layout.check(reports.data))
 
     def probability(self, report: Report | Payload, value: object) -> Fraction:
         """Pr[report | value], exactly."""
@@ -92,19 +105,27 @@ class Mechanism(Definition):
 
     def summarize(self, reports: Any) -> Summary:
         """Count reports: a batch, a list of single reports, or a raw array that is checked first."""
-        if isinstance(reports, (list, tuple)) and reports and isinstance(reports[0], Report):
-            reports = batch_of(self, reports)
-        if isinstance(reports, Reports):
-            self.same_spec("a batch of reports", reports.fingerprint)
-        simulated = isinstance(reports, Reports) and reports.simulated
-        data = self.layout.check(reports.data if isinstance(reports, Reports) else np.asarray(reports))
+        data, simulated = self.checked(reports)
         counts = np.zeros(self.layout.cells, np.int64)
         self.layout.count(data, counts)
         return Summary(counts, len(data), self.fingerprint, simulated)
 
+    def checked(self, reports: Any) -> tuple[Payloads, bool]:
+        """Return reports as the kernels read them, and whether they are simulated, or refuse them."""
+        if isinstance(reports, (list, tuple)) and reports and isinstance(reports[0], Report):
+            reports = batch_of(self, reports)
+        if not isinstance(reports, Reports):
+            return self.layout.check(np.asarray(reports)), False
+        self.same_spec("a batch of reports", reports.fingerprint)
+        return self.layout.check(reports.data), reports.simulated
+
     def empty_summary(self) -> Summary:
         """The summary of no reports: adding it changes nothing."""
         return Summary(np.zeros(self.layout.cells, np.int64), 0, self.fingerprint)
+
+    def accumulator(self, start: Summary | None = None) -> Accumulator:
+        """Return a running count of reports, from nothing or from a summary; threads may share it."""
+        return Accumulator(self, start)
 
     def check_summary(self, summary: Summary) -> None:
         """Refuse a summary of another spec, of no reports, or with counts that no reports could have."""

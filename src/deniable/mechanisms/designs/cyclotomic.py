@@ -21,7 +21,7 @@ from deniable.mechanisms.base.definition import CHOSEN, checked_epsilon, float_b
 from deniable.mechanisms.designs.cyclotomy import Cyclotomy, search
 from deniable.mechanisms.designs.difference import DifferenceMechanism
 from deniable.mechanisms.designs.random_sets import RandomSets, search_unpadded
-from deniable.mechanisms.searching import least_loss
+from deniable.mechanisms.loss import least_loss
 
 MAX_PADDING_COST = 0.10  # excess error beyond which the constructor refuses: another mechanism serves better
 MAX_LOSS = 1e9  # refused beyond: such sets carry no information

@@ -19,15 +19,8 @@ import numpy as np
 from deniable.core.arrays import Floats, Integers, Spectrum, Symbols
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
-from deniable.mechanisms.searching import (
-    balanced_loss,
-    divisors,
-    is_prime,
-    least_loss,
-    optimum,
-    primes_from,
-    primitive_root,
-)
+from deniable.mechanisms.loss import balanced_loss, least_loss, optimum
+from deniable.mechanisms.numbers import divisors, is_prime, primes_from, primitive_root
 from deniable.randomness.simulated import generator
 
 MAX_COHORTS = 128

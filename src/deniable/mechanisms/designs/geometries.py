@@ -15,7 +15,8 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 from deniable.mechanisms.designs.singer import points, prime_power
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
-from deniable.mechanisms.searching import balanced_loss, is_prime
+from deniable.mechanisms.loss import balanced_loss
+from deniable.mechanisms.numbers import is_prime
 
 PRICE_OF_DOUBLING = 0.02  # loss that twice as many points must save
 MAX_SPREAD = 16  # most points per value, unless a geometry is given

@@ -37,7 +37,7 @@ from deniable.mechanisms.designs.block_channel import BlockChannel
 from deniable.mechanisms.designs.geometries import hybrid
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
-from deniable.mechanisms.searching import least_variance
+from deniable.mechanisms.loss import least_variance
 from deniable.randomness.bounds import rejection_bound
 from deniable.randomness.choices import Choices
 

@@ -23,7 +23,7 @@ from deniable.mechanisms.designs import singer
 from deniable.mechanisms.designs.difference import DifferenceMechanism
 from deniable.mechanisms.designs.geometries import loss, published, weighed
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
-from deniable.mechanisms.searching import least_loss
+from deniable.mechanisms.loss import least_loss
 
 MAX_COST = 0.25  # excess error beyond which the constructor refuses: no geometry lies near
 RULES: dict[str, Callable[[int, float], tuple[int, int]]] = {"weighed": weighed, "published": published}

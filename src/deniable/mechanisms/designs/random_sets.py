@@ -18,7 +18,8 @@ from deniable.core.arrays import Symbols
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 from deniable.estimation.operators.designs import ShiftFamily
-from deniable.mechanisms.searching import optimum, units
+from deniable.mechanisms.loss import optimum
+from deniable.mechanisms.numbers import units
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 

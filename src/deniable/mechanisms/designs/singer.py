@@ -22,6 +22,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Mask, Symbols
 from deniable.core.errors import InvalidArgument
+from deniable.mechanisms.numbers import factored
 
 Polynomial = tuple[int, ...]  # c_0, ..., c_(d-1); the leading coefficient is 1
 
@@ -36,7 +37,7 @@ def points(q: int, t: int) -> int:
 def primitive_polynomial(p: int, degree: int) -> Polynomial:
     """The first polynomial of this degree modulo the prime p under which x has order p^degree - 1."""
     order = p**degree - 1
-    parts, scalar_parts = _prime_factors(order), _prime_factors(p - 1)
+    parts, scalar_parts = list(factored(order)), list(factored(p - 1))
     for number in count(1 if degree == 1 else p):  # x^d + c_0 alone has an order of at most d (p - 1)
         c = tuple(number // p**place % p for place in range(degree))
         # the norm of x, (-1)^d c_0, must have order p - 1: a cheap test that most candidates fail
@@ -48,26 +49,36 @@ def primitive_polynomial(p: int, degree: int) -> Polynomial:
 
 def _is_primitive(c: Polynomial, p: int, parts: list[int]) -> bool:
     # an x of order p^d - 1 has all nonzero residues as its powers, so that they form a field
-    import flint
-
-    modulus = flint.nmod_poly([*c, 1], p)
-    x, one = flint.nmod_poly([0, 1], p) % modulus, flint.nmod_poly([1], p)
+    one = (1, *(0,) * (len(c) - 1))
     order = p ** len(c) - 1
-    return pow(x, order, modulus) == one and all(pow(x, order // part, modulus) != one for part in parts)
+    return _power_of_x(order, c, p) == one and all(_power_of_x(order // part, c, p) != one for part in parts)
 
 
-def _prime_factors(number: int) -> list[int]:
-    import flint
-
-    return [int(prime) for prime, _ in flint.fmpz(number).factor()]
+def _power_of_x(exponent: int, c: Polynomial, p: int) -> Polynomial:
+    """x^exponent modulo x^d + c(x), by squaring."""
+    degree = len(c)
+    power = [1] + [0] * (degree - 1)
+    for digit in bin(exponent)[2:]:
+        product = [0] * (2 * degree - 1)
+        for i, a in enumerate(power):
+            if a:
+                for j, b in enumerate(power):
+                    product[i + j] += a * b
+        if digit == "1":
+            product.insert(0, 0)
+        for top in range(len(product) - 1, degree - 1, -1):  # x^d = -c(x)
+            factor = product[top] % p
+            if factor:
+                for j, b in enumerate(c, top - degree):
+                    product[j] -= factor * b
+        power = [a % p for a in product[:degree]]
+    return tuple(power)
 
 
 def prime_power(q: int) -> tuple[int, int] | None:
     """(p, m) where q = p^m and p is prime; None if q is no prime power."""
-    import flint
-
-    factors = flint.fmpz(q).factor()
-    return (int(factors[0][0]), int(factors[0][1])) if len(factors) == 1 else None
+    factors = list(factored(q).items())
+    return factors[0] if len(factors) == 1 else None
 
 
 def polynomial(q: int, t: int) -> Polynomial:

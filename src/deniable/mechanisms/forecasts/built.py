@@ -73,7 +73,7 @@ def of_mechanism(made: Mechanism) -> Forecast:
         attack=float(made.reconstruction_rate()) if few else float_bound(spent) / (float_bound(spent) + made.k - 1),
         by_id=by_id,
         id_bits=symbol_bits(made.symbols) - made.report_bits if isinstance(made, PublicCoin) else 0,
-        average=made.channel is None,
+        average=isinstance(made, CohortMechanism) or made.name == "mss",
     )
 
 

@@ -10,7 +10,7 @@ from deniable.core.errors import InvalidArgument
 from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.base.definition import float_bound
 from deniable.mechanisms.forecasts.forecast import Forecast
-from deniable.mechanisms.searching import balanced_channel
+from deniable.mechanisms.loss import balanced_channel
 
 Formula = Callable[[int, float], Forecast]
 
@@ -92,12 +92,13 @@ def best_design(k: int, epsilon: float, bits: int = 0) -> Forecast:
 
 
 def _ss(k: int, epsilon: float) -> Forecast:
-    from deniable.mechanisms.layouts.subset_code import MAX_VALUES, subsets
+    from deniable.mechanisms.layouts.subset_code import MAX_VALUES
+    from deniable.mechanisms.numbers import binomial
     from deniable.mechanisms.subsets.subset_selection import best_size
 
     check_size("ss", k, MAX_VALUES)
     w = best_size(k, float_bound(epsilon))  # type: ignore[arg-type]
-    return best_design(k, epsilon, symbol_bits(subsets(k, w)))
+    return best_design(k, epsilon, symbol_bits(binomial(k, w)))
 
 
 def _csr(k: int, epsilon: float) -> Forecast:

@@ -33,7 +33,8 @@ from deniable.mechanisms.designs.cyclotomy import class_table
 from deniable.mechanisms.hashing.public_coins import PublicCoin
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
-from deniable.mechanisms.searching import divisors, is_prime, least_loss, optimum, primes_from, primitive_root
+from deniable.mechanisms.loss import least_loss, optimum
+from deniable.mechanisms.numbers import divisors, is_prime, primes_from, primitive_root
 from deniable.randomness.bounds import exponential_below
 
 MAX_COST = 0.40  # excess error beyond which the constructor refuses: another mechanism serves better

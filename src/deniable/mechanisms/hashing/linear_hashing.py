@@ -38,7 +38,7 @@ from deniable.mechanisms.hashing.primes import (
     seed_count,
 )
 from deniable.mechanisms.hashing.public_coins import PublicCoin
-from deniable.mechanisms.searching import least_variance, optimum
+from deniable.mechanisms.loss import least_variance, optimum
 from deniable.randomness.bounds import exponential_below
 
 MAX_COST = 1.0  # excess error over the best design beyond which no g is chosen: over twice the error

@@ -13,7 +13,7 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
 from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
-from deniable.mechanisms.searching import is_prime
+from deniable.mechanisms.numbers import is_prime
 
 _NEARBY = 6  # primes tried on either side
 _PART = 64  # most different values of a part of a few digits: 4096 products stay in the nearest cache

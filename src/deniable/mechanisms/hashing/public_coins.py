@@ -10,7 +10,7 @@ Reference: Wang, Blocki, Li, Jha 2017, section 4.4 (local hashing).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -20,12 +20,15 @@ from typing import Any
 
 import numpy as np
 
+from deniable.core.arrays import Indices, Words
 from deniable.core.domain import check_text
 from deniable.core.errors import MalformedReport
-from deniable.core.reports import Report
+from deniable.core.reports import Report, Reports
 from deniable.estimation.channel import TwoLevel, replacement_threshold
-from deniable.mechanisms.base.client import as_bytes, check_sendable
+from deniable.kernels.words import high_half
+from deniable.mechanisms.base.client import check_sendable
 from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.layouts.codes import as_bytes, stacked
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.bounds import rejection_bound
@@ -121,6 +124,18 @@ class PublicCoin(Mechanism):
         source = words()
         return Choices([next(source)], source).below(self.publics)
 
+    def public_coins(self, report_ids: Iterable[bytes]) -> Indices:
+        """The public numbers of many reports."""
+        ids = [as_bytes(report_id) for report_id in report_ids]
+        salt, counter = sha256(self.salt.encode()).digest(), bytes(4)
+        first = b"".join([sha256(salt + each + counter).digest()[:8] for each in ids])
+        words: Words = np.frombuffer(first, ">u8").astype(np.uint64)
+        bound = np.uint64(self.publics)
+        drawn = high_half.py_func(words, bound).astype(np.int64)  # type: ignore[attr-defined]
+        for place in np.flatnonzero(words * bound < np.uint64(rejection_bound(self.publics))).tolist():
+            drawn[place] = self.public_coin(ids[place])
+        return np.asarray(drawn)
+
     def privatize_for(self, value: object, report_id: bytes) -> Report:
         """Make the report of one person under this id, which must not depend on the value."""
         index, keystream = self.domain.index(value), Keystream.fresh()
@@ -136,12 +151,23 @@ class PublicCoin(Mechanism):
         public, sent = divmod(int(self.layout.check(np.array([self._payload(report)]))[0]), self.classes)
         if public != self.public_coin(report_id):
             raise MalformedReport("report must be made under the id it is sent with. Use privatize_for.")
-        return sent.to_bytes((self.report_bits + 7) // 8, "big")
+        return self._class_layout.pack(sent)
 
     def decode_class(self, data: bytes, report_id: bytes) -> Report:
         """Decode the report whose class is in these bytes and whose public number follows from its id."""
-        data = as_bytes(data)
-        sent = int.from_bytes(data, "big")
-        if len(data) != (self.report_bits + 7) // 8 or sent >= self.classes:
-            raise MalformedReport(f"class must lie from 0 to {self.classes - 1}, got {bytes(data).hex()!r}")
+        sent = self._class_layout.unpack(as_bytes(data))
+        assert isinstance(sent, int)
         return Report(self.public_coin(report_id) * self.classes + sent, self.fingerprint)
+
+    def decode_class_many(self, data: Iterable[bytes], report_ids: Iterable[bytes]) -> Reports:
+        """Decode a batch of classes, in the order of their ids; an error names the position of the first wrong one."""
+        sent = self._class_layout.unpack_many(stacked(data, self._class_layout.code_size))
+        publics = self.public_coins(report_ids)
+        if len(sent) != len(publics):
+            raise MalformedReport(f"there must be one id for each of {len(sent)} classes, got {len(publics)}")
+        return Reports((publics * self.classes + sent).astype(np.uint32), self.fingerprint)
+
+    @cached_property
+    def _class_layout(self) -> SymbolLayout:
+        """A class that is sent by itself."""
+        return SymbolLayout(self.classes)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Payloads
+from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
-from deniable.mechanisms.layouts.layout import Payload, RowLayout, check_sizes, words_of
+from deniable.mechanisms.layouts.layout import Layout, Payload, words_of
 
 WORD = 64
 
@@ -29,8 +29,15 @@ def marks(payload: Payload, index: int) -> bool:
     return bool(int(payload[index // WORD]) >> index % WORD & 1)
 
 
+def words_from(codes: Bytes, slices: int) -> Payloads:
+    """Read rows of bytes as words, the least significant byte first, with zeros beyond the end."""
+    rows = np.zeros((len(codes), 8 * slices), np.uint8)
+    rows[:, : codes.shape[1]] = codes
+    return rows.view("<u8")
+
+
 @dataclass(frozen=True)
-class BitmapLayout(RowLayout):
+class BitmapLayout(Layout):
     """A report is a row of 64-bit words: value v is bit v mod 64 of word v div 64; bits beyond the values are zero."""
 
     values: int
@@ -54,7 +61,7 @@ class BitmapLayout(RowLayout):
         return self.values
 
     @property
-    def _bytes(self) -> int:
+    def code_size(self) -> int:
         return -(-self.values // 8)
 
     def empty(self, n: int) -> Payloads:
@@ -82,16 +89,12 @@ class BitmapLayout(RowLayout):
         """The report with the bits of one integer."""
         return tuple(bits >> shift & (2**WORD - 1) for shift in range(0, WORD * self.slices, WORD))
 
-    def pack_many(self, rows: Payloads) -> list[bytes]:
+    def pack_many(self, rows: Payloads) -> Bytes:
         # value v is bit v mod 8 of byte v div 8
-        packed = rows.astype("<u8", copy=False).view(np.uint8)[:, : self._bytes]
-        return [row.tobytes() for row in packed]
+        return rows.astype("<u8", copy=False).view(np.uint8)[:, : self.code_size]
 
-    def unpack_many(self, data: list[bytes]) -> Payloads:
-        check_sizes(data, self._bytes)
-        rows = np.zeros((len(data), 8 * self.slices), np.uint8)
-        rows[:, : self._bytes] = np.frombuffer(b"".join(data), np.uint8).reshape(-1, self._bytes)
-        return self.check(rows.view("<u8"))
+    def unpack_many(self, codes: Bytes) -> Payloads:
+        return self.check(words_from(codes, self.slices))
 
     def check_counts(self, summary: Summary) -> None:
         if len(summary.counts) != self.values or int(summary.counts.max()) > summary.n:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Payloads
+from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
-from deniable.mechanisms.layouts.bitmaps import WORD
+from deniable.mechanisms.layouts.bitmaps import WORD, words_from
+from deniable.mechanisms.layouts.codes import check_size
 from deniable.mechanisms.layouts.layout import Layout, Payload, one_row, words_of
 
 _SORTED_AT_ONCE = 2**26  # bytes of reports
@@ -54,7 +55,7 @@ class FilterLayout(Layout):
         return (self.cohorts - 1).bit_length() + self.buckets
 
     @property
-    def _bytes(self) -> int:
+    def code_size(self) -> int:
         return -(-self.bits // 8)
 
     def by_cohort(self, counts: Counts) -> Counts:
@@ -101,15 +102,35 @@ class FilterLayout(Layout):
         (row,) = self.check(one_row(payload)).tolist()
         # the buckets are the least significant bits, the cohort lies above them
         number: int = row[0] << self.buckets | self.bits_of(tuple(row))
-        return number.to_bytes(self._bytes, "little")
+        return number.to_bytes(self.code_size, "little")
 
     def unpack(self, data: bytes) -> Payload:
-        if len(data) != self._bytes:
-            raise MalformedReport(f"report must have {self._bytes} bytes, got {len(data)}")
+        check_size(data, self.code_size)
         cohort, bits = divmod(int.from_bytes(data, "little"), 1 << self.buckets)
         if cohort >= self.cohorts:
             raise MalformedReport(f"report must name a cohort below {self.cohorts}, got {cohort}")
         return self.row(cohort, bits)
+
+    def pack_many(self, rows: Payloads) -> Bytes:
+        full, rest = divmod(self.buckets, WORD)
+        words = np.zeros((len(rows), self.slices + 1), "<u8")
+        words[:, : self.slices] = rows[:, 1:]
+        # the cohort lies above the buckets, and may begin in one word and end in the next
+        words[:, full] |= rows[:, 0] << np.uint64(rest)
+        if rest:
+            words[:, full + 1] |= rows[:, 0] >> np.uint64(WORD - rest)
+        return words.view(np.uint8)[:, : self.code_size]
+
+    def unpack_many(self, codes: Bytes) -> Payloads:
+        full, rest = divmod(self.buckets, WORD)
+        words = words_from(codes, self.slices + 1)
+        rows = self.empty(len(codes))
+        rows[:, 1:] = words[:, : self.slices]
+        rows[:, -1] &= np.uint64(self.last_word)
+        rows[:, 0] = words[:, full] >> np.uint64(rest)
+        if rest:
+            rows[:, 0] |= words[:, full + 1] << np.uint64(WORD - rest)
+        return self.check(rows)
 
     def check_counts(self, summary: Summary) -> None:
         if len(summary.counts) != self.cells:

@@ -8,9 +8,10 @@ from contextlib import suppress
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Payloads
+from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.errors import MalformedReport
 from deniable.core.summary import Summary
+from deniable.mechanisms.layouts.codes import stacked
 
 Payload = int | tuple[int, ...]
 
@@ -44,46 +45,31 @@ class Layout(ABC):
     def all(self) -> Iterable[Payload]:
         """Every possible report, for exact enumeration on small domains."""
 
-    @abstractmethod
     def pack(self, payload: Payload) -> bytes:
         """Encode one report."""
+        return self.pack_many(self.check(one_row(payload))).tobytes()
 
-    @abstractmethod
     def unpack(self, data: bytes) -> Payload:
         """Decode one report, or raise MalformedReport."""
+        (row,) = self.unpack_many(stacked([data], self.code_size)).tolist()
+        return tuple(row) if isinstance(row, list) else row
 
     @abstractmethod
     def check_counts(self, summary: Summary) -> None:
         """Raise MalformedSummary if no reports could have these counts."""
 
-    def pack_many(self, rows: Payloads) -> list[bytes]:
-        """Encode checked reports."""
-        return [self.pack(tuple(row) if isinstance(row, list) else row) for row in rows.tolist()]
-
-    def unpack_many(self, data: list[bytes]) -> Payloads:
-        """Decode reports, or raise MalformedReport."""
-        out = self.empty(len(data))
-        for place, one in enumerate(data):
-            out[place] = self.unpack(one)
-        return out
-
-
-class RowLayout(Layout):
-    """A layout whose reports are rows of numbers, encoded and decoded many at a time."""
-
-    def pack(self, payload: Payload) -> bytes:
-        (data,) = self.pack_many(self.check(one_row(payload)))
-        return data
-
-    def unpack(self, data: bytes) -> tuple[int, ...]:
-        (row,) = self.unpack_many([data]).tolist()
-        return tuple(row)
+    @property
+    @abstractmethod
+    def code_size(self) -> int:
+        """Bytes per encoded report."""
 
     @abstractmethod
-    def pack_many(self, rows: Payloads) -> list[bytes]: ...
+    def pack_many(self, rows: Payloads) -> Bytes:
+        """Encode checked reports, each to a row of `code_size` bytes."""
 
     @abstractmethod
-    def unpack_many(self, data: list[bytes]) -> Payloads: ...
+    def unpack_many(self, codes: Bytes) -> Payloads:
+        """Decode and check rows of `code_size` bytes, or raise MalformedReport with the position."""
 
 
 def one_row(payload: Payload) -> Payloads:
@@ -93,13 +79,6 @@ def one_row(payload: Payload) -> Payloads:
         with suppress(OverflowError):  # then they stay floats, and are refused
             row = np.array([payload], np.uint64)
     return row
-
-
-def check_sizes(data: list[bytes], size: int) -> None:
-    """Refuse encoded reports of another length."""
-    for place, one in enumerate(data):
-        if len(one) != size:
-            raise MalformedReport(f"report at position {place} must have {size} bytes, got {len(one)}")
 
 
 def words_of(data: Payloads, width: int, what: str) -> Payloads:

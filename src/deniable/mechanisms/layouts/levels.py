@@ -8,16 +8,16 @@ from itertools import product
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Payloads
+from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
-from deniable.mechanisms.layouts.layout import RowLayout, check_sizes
+from deniable.mechanisms.layouts.layout import Layout
 
 MAX_LEVELS = 256  # a level is a byte
 
 
 @dataclass(frozen=True)
-class LevelLayout(RowLayout):
+class LevelLayout(Layout):
     """A report is a row of levels below `levels`, one byte each; on the wire each takes `level_bits` bits."""
 
     values: int
@@ -59,22 +59,22 @@ class LevelLayout(RowLayout):
     def all(self) -> Iterable[tuple[int, ...]]:
         return product(range(self.levels), repeat=self.values)
 
-    def pack_many(self, rows: Payloads) -> list[bytes]:
+    @property
+    def code_size(self) -> int:
+        return -(-self.bits // 8)
+
+    def pack_many(self, rows: Payloads) -> Bytes:
         # bit b of the level of value v is bit i mod 8 of byte i div 8, i = v level_bits + b
         bits = np.unpackbits(rows[:, :, np.newaxis], axis=2, count=self.level_bits, bitorder="little")
-        packed = np.packbits(bits.reshape(len(rows), self.bits), axis=1, bitorder="little")
-        return [row.tobytes() for row in packed]
+        return np.packbits(bits.reshape(len(rows), self.bits), axis=1, bitorder="little")
 
-    def unpack_many(self, data: list[bytes]) -> Payloads:
-        size = -(-self.bits // 8)
-        check_sizes(data, size)
-        rows = np.frombuffer(b"".join(data), np.uint8).reshape(len(data), size)
-        bits = np.unpackbits(rows, axis=1, bitorder="little")
+    def unpack_many(self, codes: Bytes) -> Payloads:
+        bits = np.unpackbits(codes, axis=1, bitorder="little")
         beyond = bits[:, self.bits :].any(axis=1)
         if beyond.any():
             at = int(np.flatnonzero(beyond)[0])
             raise MalformedReport(f"report at position {at} must have no bit set beyond bit {self.bits - 1}")
-        split = bits[:, : self.bits].reshape(len(data), self.values, self.level_bits)
+        split = bits[:, : self.bits].reshape(len(codes), self.values, self.level_bits)
         return self.check(np.packbits(split, axis=2, bitorder="little")[:, :, 0])
 
     def check_counts(self, summary: Summary) -> None:

@@ -9,19 +9,25 @@ from itertools import accumulate, combinations
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Payloads
+from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary, exact_total
 from deniable.mechanisms.layouts.bitmaps import bitmap
 from deniable.mechanisms.layouts.filters import cohort_rows
-from deniable.mechanisms.layouts.layout import Layout, Payload, one_row
-from deniable.mechanisms.layouts.subset_code import code_bits, decode_subset, subset_number, subsets
+from deniable.mechanisms.layouts.layout import Layout
+from deniable.mechanisms.layouts.subset_code import code_bits, decode_rows, encode_rows
+from deniable.mechanisms.numbers import binomial
 
 
 def report_bits(moduli: tuple[int, ...], sizes: tuple[int, ...]) -> int:
     """Bits per report: ceil(log2 l) + the largest ceil(log2 C(m_j, w_j))."""
-    largest = max((subsets(m, w) - 1).bit_length() for m, w in zip(moduli, sizes, strict=True))
+    largest = max((binomial(m, w) - 1).bit_length() for m, w in zip(moduli, sizes, strict=True))
     return (len(moduli) - 1).bit_length() + largest
+
+
+def _digits(numbers: Counts, bits: int) -> Bytes:
+    """The binary digits of numbers, the most significant first."""
+    return (numbers[:, np.newaxis] >> np.arange(bits)[::-1] & 1).astype(np.uint8)
 
 
 @dataclass(frozen=True)
@@ -103,32 +109,58 @@ class ResidueLayout(Layout):
 
     @cached_property
     def _code_bits(self) -> tuple[int, ...]:
-        return tuple(code_bits(subsets(m, w)) for m, w in self.pairs)
+        return tuple(code_bits(binomial(m, w)) for m, w in self.pairs)
 
     @property
-    def _bytes(self) -> int:
+    def code_size(self) -> int:
         return ((self.cohorts - 1).bit_length() + max(self._code_bits) + 7) // 8
 
-    def pack(self, payload: Payload) -> bytes:
-        ((j, *row),) = self.check(one_row(payload)).tolist()
-        number = subset_number(row, self.moduli[j], self.sizes[j], self._code_bits[j])
-        return (int(j) << max(self._code_bits) | number).to_bytes(self._bytes, "big")
+    def pack_many(self, rows: Payloads) -> Bytes:
+        # a big-endian number: the cohort, then the code of its set, right-aligned in the bits of the longest code
+        cohorts = rows[:, 0].astype(np.int64)
+        bits = np.zeros((len(rows), 8 * self.code_size), np.uint8)
+        bits[:, : self._cohort_end] = _digits(cohorts, self._cohort_end)
+        for j in np.unique(cohorts).tolist():
+            own = np.flatnonzero(cohorts == j)
+            (m, w), (size, unused) = self.pairs[j], self._code(j)
+            codes = encode_rows(rows[own, 1 : 1 - (-m // 64)], m, w, size, unused)
+            bits[own, bits.shape[1] - self._code_bits[j] :] = np.unpackbits(codes, axis=1, count=self._code_bits[j])
+        return np.packbits(bits, axis=1)
 
-    def unpack(self, data: bytes) -> Payload:
-        if len(data) != self._bytes:
-            raise MalformedReport(f"report must have {self._bytes} bytes, got {len(data)}")
-        j, number = divmod(int.from_bytes(data, "big"), 1 << max(self._code_bits))
-        if j >= self.cohorts:
-            raise MalformedReport(f"report must name a cohort below {self.cohorts}, got {j}")
-        bits, (m, w) = self._code_bits[j], self.pairs[j]
-        unused = -bits % 8
-        size = (bits + 7) // 8
-        row = None
-        if number < 1 << bits:
-            row = decode_subset((number << unused).to_bytes(size, "big"), m, w, unused)
-        if row is None:
-            raise MalformedReport(f"report is not the code of a set of {w} of {m} residues")
-        return (j, *row, *[0] * (self.slices - len(row)))
+    def unpack_many(self, codes: Bytes) -> Payloads:
+        bits = np.unpackbits(codes, axis=1)
+        out = np.zeros((len(codes), 1 + self.slices), np.uint64)
+        cohorts = bits[:, : self._cohort_end].astype(np.int64) @ (1 << np.arange(self._cohort_end)[::-1])
+        if cohorts.size and cohorts.max() >= self.cohorts:
+            at = int(np.argmax(cohorts >= self.cohorts))
+            raise MalformedReport(f"report at position {at} must name a cohort below {self.cohorts}, got {cohorts[at]}")
+        out[:, 0] = cohorts
+        present = np.unique(cohorts).tolist()
+        wrong = [at for j in present for at in self._decode_cohort(j, bits, cohorts, out)]
+        if wrong:
+            m, w = self.pairs[int(cohorts[min(wrong)])]
+            raise MalformedReport(f"report at position {min(wrong)} is not the code of a set of {w} of {m} residues")
+        return out
+
+    def _decode_cohort(self, j: int, bits: Bytes, cohorts: Counts, out: Payloads) -> list[int]:
+        """Write the sets of the reports of one cohort; return positions of wrong reports, the first among them."""
+        own = np.flatnonzero(cohorts == j)
+        (m, w), (_, unused), start = self.pairs[j], self._code(j), bits.shape[1] - self._code_bits[j]
+        sets = np.zeros((len(own), -(-m // 64)), np.uint64)
+        first = decode_rows(np.packbits(bits[own, start:], axis=1), m, w, sets, unused)
+        out[own, 1 : 1 + sets.shape[1]] = sets
+        long = np.flatnonzero(bits[own, self._cohort_end : start].any(axis=1))  # numbers beyond the cohort's codes
+        return [int(own[place]) for place in (first, *long[:1]) if place >= 0]
+
+    def _code(self, j: int) -> tuple[int, int]:
+        """The bytes of a cohort's codes when they are left-aligned, and the bits left unused at the end."""
+        size = (self._code_bits[j] + 7) // 8
+        return size, 8 * size - self._code_bits[j]
+
+    @property
+    def _cohort_end(self) -> int:
+        """The bits before the code, which hold the cohort."""
+        return 8 * self.code_size - max(self._code_bits)
 
     def check_counts(self, summary: Summary) -> None:
         ends = self.offsets[1:]

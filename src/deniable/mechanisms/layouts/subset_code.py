@@ -22,16 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from deniable import kernels
+from deniable.core.arrays import Bytes, Payloads
+
 MAX_VALUES = 2**20
 _WHOLE = 2**64 - 1
 _LEAST = 2**48
-
-
-def subsets(k: int, w: int) -> int:
-    """C(k, w), fast for large numbers."""
-    import flint
-
-    return int(flint.fmpz.bin_uiui(k, w))
 
 
 def code_bits(number: int) -> int:
@@ -44,9 +42,32 @@ def code_bytes(number: int) -> int:
     return (code_bits(number) + 7) // 8
 
 
-def encode_subset(row: Sequence[int], k: int, w: int, size: int) -> bytes:
-    """The code of a subset, given as a bitmap of 64-bit words."""
-    return subset_number(row, k, w, 8 * size).to_bytes(size, "big")
+def encode_rows(rows: Payloads, k: int, w: int, size: int, unused: int = 0) -> Bytes:
+    """Write the code of each row, a bitmap of 64-bit words, in `size` bytes that end in `unused` zero bits."""
+    out = np.empty((len(rows), size), np.uint8)
+    if kernels.pay_for(len(rows) * k):
+        from deniable.kernels.subsets import encode_subsets
+
+        encode_subsets(np.ascontiguousarray(rows), k, w, unused, out)
+    else:
+        for place, row in enumerate(rows.tolist()):
+            number = subset_number(row, k, w, 8 * size - unused) << unused
+            out[place] = np.frombuffer(number.to_bytes(size, "big"), np.uint8)
+    return out
+
+
+def decode_rows(codes: Bytes, k: int, w: int, out: Payloads, unused: int = 0) -> int:
+    """Write the bitmap of each code; return the position of the first row that is not a code, or -1."""
+    if kernels.pay_for(len(codes) * k):
+        from deniable.kernels.subsets import decode_subsets
+
+        return int(decode_subsets(np.ascontiguousarray(codes), k, w, unused, out))
+    for place, code in enumerate(codes):
+        row = decode_subset(code.tobytes(), k, w, unused)
+        if row is None:
+            return place
+        out[place] = row
+    return -1
 
 
 def subset_number(row: Sequence[int], k: int, w: int, bits: int) -> int:

@@ -13,11 +13,8 @@ from deniable.core.arrays import Bytes, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.bitmaps import BitmapLayout
-from deniable.mechanisms.layouts.layout import check_sizes
-from deniable.mechanisms.layouts.subset_code import code_bytes, decode_subset, encode_subset, subsets
-
-_FEW = 64  # batches up to this size are encoded without the compiler
-_PLAIN_VALUES = 256  # codes of domains up to this size are decoded without the compiler
+from deniable.mechanisms.layouts.subset_code import code_bytes, decode_rows, encode_rows
+from deniable.mechanisms.numbers import binomial
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class SubsetLayout(BitmapLayout):
     @cached_property
     def reports(self) -> int:
         """C(k, w): the number of different reports."""
-        return subsets(self.values, self.size)
+        return binomial(self.values, self.size)
 
     @cached_property
     def bits(self) -> int:
@@ -53,37 +50,16 @@ class SubsetLayout(BitmapLayout):
         chosen = combinations(range(self.values), self.size)
         return (self.words(sum(1 << value for value in each)) for each in chosen)
 
-    def pack_many(self, rows: Payloads) -> list[bytes]:
-        if len(rows) <= _FEW:
-            return [encode_subset(row, self.values, self.size, self.code_size) for row in rows.tolist()]
-        from deniable.kernels.subsets import encode_subsets
+    def pack_many(self, rows: Payloads) -> Bytes:
+        return encode_rows(rows, self.values, self.size, self.code_size)
 
-        out = np.empty((len(rows), self.code_size), np.uint8)
-        encode_subsets(rows, self.values, self.size, out)
-        return [row.tobytes() for row in out]
-
-    def unpack_many(self, data: list[bytes]) -> Payloads:
-        check_sizes(data, self.code_size)
-        out = self.empty(len(data))
-        wrong = self._decode_small(data, out) if self.values <= _PLAIN_VALUES else self._decode_large(data, out)
+    def unpack_many(self, codes: Bytes) -> Payloads:
+        out = self.empty(len(codes))
+        wrong = decode_rows(codes, self.values, self.size, out)
         if wrong >= 0:
             what = f"a set of {self.size} of {self.values} values"
             raise MalformedReport(f"report at position {wrong} is not the code of {what}")
         return out
-
-    def _decode_small(self, data: list[bytes], out: Payloads) -> int:
-        for place, code in enumerate(data):
-            row = decode_subset(code, self.values, self.size)
-            if row is None:
-                return place
-            out[place] = row
-        return -1
-
-    def _decode_large(self, data: list[bytes], out: Payloads) -> int:
-        from deniable.kernels.subsets import decode_subsets
-
-        codes: Bytes = np.frombuffer(b"".join(data), np.uint8).reshape(-1, self.code_size)
-        return decode_subsets(codes, self.values, self.size, out)
 
     def check_counts(self, summary: Summary) -> None:
         counts, n = summary.counts, summary.n

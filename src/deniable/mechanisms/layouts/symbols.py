@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Payloads
+from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
+from deniable.mechanisms.layouts.codes import check_size
 from deniable.mechanisms.layouts.layout import Layout, Payload
 
 MAX_SYMBOLS = MAX_SIZE  # a report, like an index, fits 32 bits
@@ -35,7 +36,7 @@ class SymbolLayout(Layout):
         return (self.symbols - 1).bit_length()
 
     @property
-    def _bytes(self) -> int:
+    def code_size(self) -> int:
         return (self.bits + 7) // 8
 
     def empty(self, n: int) -> Payloads:
@@ -61,15 +62,23 @@ class SymbolLayout(Layout):
 
     def pack(self, payload: Payload) -> bytes:
         (checked,) = self.check(np.array([payload])).tolist()
-        return int(checked).to_bytes(self._bytes, "big")
+        return int(checked).to_bytes(self.code_size, "big")
 
     def unpack(self, data: bytes) -> Payload:
-        if len(data) != self._bytes:
-            raise MalformedReport(f"report must have {self._bytes} bytes, got {len(data)}")
+        check_size(data, self.code_size)
         payload = int.from_bytes(data, "big")
         if payload >= self.symbols:
             raise MalformedReport(f"report must {self._rule(payload)}")
         return payload
+
+    def pack_many(self, rows: Payloads) -> Bytes:
+        # big-endian, without the leading bytes that are always zero
+        return rows.astype(">u4", copy=False).view(np.uint8).reshape(-1, 4)[:, 4 - self.code_size :]
+
+    def unpack_many(self, codes: Bytes) -> Payloads:
+        if self.code_size == 3:  # there is no such integer
+            codes = np.pad(codes, ((0, 0), (1, 0)))
+        return self.check(np.ascontiguousarray(codes).view(f">u{codes.shape[1]}").reshape(-1))
 
     def _rule(self, number: int) -> str:
         """The rule that a number breaks which is no report, and the number."""

@@ -33,7 +33,8 @@ from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.layouts.bitmaps import bitmap, marks
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.residues import ResidueLayout
-from deniable.mechanisms.layouts.subset_code import MAX_VALUES, subsets
+from deniable.mechanisms.layouts.subset_code import MAX_VALUES
+from deniable.mechanisms.numbers import binomial
 from deniable.mechanisms.subsets.moduli import best_sizes, checked_moduli, checked_sizes, search
 from deniable.mechanisms.subsets.subset_selection import choose_subset
 from deniable.randomness.bounds import exponential_below, rejection_bound
@@ -149,7 +150,7 @@ class ModularSubsetSelection(Mechanism):
         (m, w), p = self.layout.pairs[j], self.channels[j].p
         held = marks(payload[1:], index % m)
         # one of the subsets with the residue, or of those without
-        chance = p / subsets(m - 1, w - 1) if held else (1 - p) / subsets(m - 1, w)
+        chance = p / binomial(m - 1, w - 1) if held else (1 - p) / binomial(m - 1, w)
         return chance / self.cohorts
 
     def ratio(self) -> Fraction:

@@ -1,0 +1,21 @@
+"""From a 64-bit word to a uniform integer below a bound of up to 32 bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deniable.kernels import part
+
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+@part
+def high_half(word: Any, bound: Any) -> Any:
+    """The high half of the 128-bit product word * bound, for a bound below 2^32 (see randomness/choices.py).
+
+    The low half, to be tested for rejection, is the product in 64 bits.
+    """
+    return ((word >> _HALF) * bound + (((word & _LOW) * bound) >> _HALF)) >> _HALF

@@ -1,0 +1,75 @@
+"""A running count of reports for a server that receives them bit by bit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.core.errors import CountOverflow
+from deniable.core.summary import MAX_COUNT, Summary
+from deniable.mechanisms.layouts.levels import MAX_LEVELS
+
+if TYPE_CHECKING:
+    from deniable.mechanisms.base.mechanism import Mechanism
+
+
+class Accumulator:
+    """Counts that grow in place: adding a report costs no more than the report, however many cells there are.
+
+    Threads may share one: each call takes a lock, and either adds all its reports or, when it raises, none.
+    """
+
+    def __init__(self, mechanism: Mechanism, start: Summary | None = None) -> None:
+        self.mechanism = mechanism
+        self._lock = threading.Lock()
+        self._counts = np.zeros(mechanism.layout.cells, np.int64)
+        self._n = 0
+        self._simulated = False
+        self._room = MAX_COUNT  # by how much any count may still grow
+        if start is not None:
+            self.merge(start)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __repr__(self) -> str:
+        return f"Accumulator({self.mechanism.name}, n={self._n:,}, cells={len(self._counts):,})"
+
+    def add(self, reports: Any) -> int:
+        """Add reports as `summarize` takes them: a batch, a list of single reports, or a raw array. Return how many."""
+        data, simulated = self.mechanism.checked(reports)
+        most = (MAX_LEVELS - 1) * len(data)  # what one count can grow by
+        with self._lock:
+            if most > self._room:
+                raise CountOverflow(f"counts must stay below {MAX_COUNT}; nothing was added")
+            self.mechanism.layout.count(data, self._counts)
+            self._room -= most
+            self._n += len(data)
+            self._simulated |= simulated
+        return len(data)
+
+    def add_encoded(self, data: bytes | Iterable[bytes]) -> int:
+        """Decode, check and add encoded reports: several, or bytes in which they lie end to end. Return how many."""
+        joined = isinstance(data, bytes | bytearray | memoryview)
+        decoded = self.mechanism.decode_joined(data) if joined else self.mechanism.decode_many(data)  # type: ignore[arg-type]
+        return self.add(decoded)
+
+    def merge(self, other: Summary | Accumulator) -> None:
+        """Add the counts of a summary, or of another accumulator, of the same spec."""
+        summary = other.summary() if isinstance(other, Accumulator) else other
+        with self._lock:
+            total = self._frozen() + summary
+            self.mechanism.layout.check_counts(total)
+            self._counts, self._n, self._simulated = total.counts.copy(), total.n, total.simulated
+            self._room = MAX_COUNT - max(total.n, int(self._counts.max()))
+
+    def summary(self) -> Summary:
+        """Return a frozen copy of the counts so far."""
+        with self._lock:
+            return self._frozen()
+
+    def _frozen(self) -> Summary:
+        return Summary(self._counts, self._n, self.mechanism.fingerprint, self._simulated)
