@@ -40,7 +40,8 @@ def spec_facts(spec: Spec, *more: tuple[str, object]) -> Html:
 
 def reports_card(reports: Reports) -> str:
     """How many reports there are, and of which spec."""
-    numbers = "1 number" if reports.data.ndim == 1 else f"{reports.data.shape[1]:,} numbers"
+    width = reports.data[0].size if len(reports) else 1
+    numbers = "1 number" if width == 1 else f"{width:,} numbers"
     kept = f"{numbers} each ({reports.data.dtype}), {reports.data.nbytes:,} bytes in memory"
     return _batch("Reports", f"{len(reports):,} reports", kept, reports)
 

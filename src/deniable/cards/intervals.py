@@ -36,27 +36,28 @@ def interval_table(names: Sequence[object], rows: Sequence[Any], hidden: int, le
     return table(("value", "frequency", "std. error", "", f"{100 * level:g}% interval"), lines, hidden)
 
 
-def quantity_table(heading: str, rows: Sequence[Quantity], hidden: int = 0) -> Html:
-    """Derived answers of one level, each with a bar."""
-    scale = Scale(end for row in rows for end in (row.low, row.high, row.value))
-    lines = []
-    for row in rows:
-        value, error, low, high = row.numbers
-        lines.append((row.name, value, error, scale.bar(row.low, row.value, row.high, str(row)), f"{low} .. {high}"))
-    level = f"{100 * rows[0].level:g}% interval" if rows else "interval"
-    return table((heading, "value", "std. error", "", level), lines, hidden)
-
-
 def quantity_card(quantity: Quantity) -> str:
     """One derived answer."""
     notes = [f"About {ABOUT[quantity.target]}.", *([quantity.note] if quantity.note else [])]
-    return card("Quantity", shortened(quantity.name), quantity_table("", [quantity]), notes=notes)
+    headings, (row,) = _quantities([quantity])
+    return card("Quantity", shortened(quantity.name), table(headings[1:], [row[1:]]), notes=notes)
+
+
+def _quantities(rows: Sequence[Quantity]) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """Headings and cells of derived answers of one level, each with a bar."""
+    scale = Scale(end for row in rows for end in (row.low, row.high, row.value))
+    lines: list[tuple[object, ...]] = []
+    for row in rows:
+        value, error, low, high = row.numbers
+        bar = scale.bar(row.low, row.value, row.high, str(row))
+        lines.append((row.name, value, error or "unknown", bar, f"{low} .. {high}"))
+    return ("value", "estimate", "std. error", "", f"{100 * rows[0].level:g}% interval"), lines
 
 
 def differences_card(differences: Any) -> str:
     """The largest differences of two estimates."""
     rows = differences.largest(SHOWN)
-    return card("Differences", differences.title, quantity_table("value", rows, len(differences) - len(rows)))
+    return card("", differences.title, table(*_quantities(rows), len(differences) - len(rows)))
 
 
 def alike_card(alike: Any) -> str:

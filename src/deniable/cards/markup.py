@@ -19,10 +19,11 @@ class Html(str):
 
 
 def card(kind: str, title: object, *parts: Html, notes: Iterable[str] = ()) -> str:
-    """Return a card: the kind of object, a title, its parts, and notes below them."""
+    """Return a card: the kind of object unless the title says it, a title, its parts, and notes below them."""
     below = "".join(f'<div class="dn-note">{_safe(note)}</div>' for note in notes)
-    heading = f'<div class="dn-title"><span class="dn-kind">{_safe(kind)}</span> {_safe(title)}</div>'
-    name = html.escape(f"{kind}: {title}")
+    said = f'<span class="dn-kind">{_safe(kind)}</span> ' if kind else ""
+    heading = f'<div class="dn-title">{said}{_safe(title)}</div>'
+    name = html.escape(f"{kind}: {title}" if kind else str(title))
     opening = f'<style>{CSS}</style><div class="dn-card" role="group" aria-label="{name}">'
     return f"{opening}{heading}{''.join(parts)}{below}</div>"
 
@@ -38,10 +39,15 @@ def facts(pairs: Iterable[tuple[str, object]]) -> Html:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], hidden: int = 0, best: int | None = None) -> Html:
-    """Return a table whose first column is text; `hidden` is how many rows it leaves out, `best` the row to mark."""
-    first, *others = headings
-    head = f'<th scope="col" class="dn-text">{_safe(first)}</th>'
-    head += "".join(f'<th scope="col">{_safe(heading)}</th>' for heading in others)
+    """Return a table whose first column is text; `hidden` is how many rows it leaves out, `best` the row to mark.
+
+    A column without a heading shares that of the next.
+    """
+    head, span = "", 1
+    for place, heading in enumerate(headings):
+        kind = "" if place else ' class="dn-text"'
+        head += f'<th scope="col" colspan="{span}"{kind}>{_safe(heading)}</th>' if heading else ""
+        span = 1 if heading else span + 1
     body = "".join(_row(row, place == best) for place, row in enumerate(rows))
     rest = f'<div class="dn-note">... and {hidden:,} more</div>' if hidden else ""
     return Html(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}")

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 def answer_card(answer: Answer) -> str:
     """One answer or the first of many, with intervals and the naive answers beside."""
-    low, high = answer.interval()
-    columns = [np.ravel(np.broadcast_to(each, np.shape(answer.value))) for each in (answer.value, answer.std_error)]
-    columns += [np.ravel(np.broadcast_to(each, np.shape(answer.value))) for each in (low, high, answer.naive)]
-    rows = list(zip(*(column[:SHOWN].tolist() for column in columns), strict=True))
-    scale = Scale(end for value, _, below, above, _ in rows for end in (value, below, above))
-    lines = []
-    for place, (value, error, below, above, naive) in enumerate(rows):
-        interval = f"{below:.6g} .. {above:.6g}"
-        bar = scale.bar(below, value, above, f"{value:.6g}, {LEVEL:.0%} interval {interval}")
-        lines.append((place + 1, f"{value:.6g}", f"{error:.3g}", bar, interval, f"{naive:.6g}"))
-    headings = ("answer", "value", "std. error", "", f"{LEVEL:.0%} interval", "naive")
+    shape = np.shape(answer.value)
+    parts = (answer.value, answer.std_error, *answer.interval(), answer.naive)
+    columns = [np.broadcast_to(part, shape).reshape(-1)[:SHOWN].tolist() for part in parts]
+    scale = Scale(end for column in (columns[0], *columns[2:4]) for end in column)
+    lines: list[tuple[object, ...]] = []
+    for place, value, error, low, high, naive in zip(np.ndindex(shape), *columns, strict=False):
+        interval = f"{low:.6g} .. {high:.6g}"
+        bar = scale.bar(low, value, high, f"{value:.6g}, {LEVEL:.0%} interval {interval}")
+        first = (", ".join(map(str, place)),) if shape else ()
+        lines.append((*first, f"{value:.6g}", f"{error:.3g}", bar, interval, f"{naive:.6g}"))
+    headings = (*(("index",) if shape else ()), "value", "std. error", "", f"{LEVEL:.0%} interval", "naive")
     notes = [*answer.notes, *([SIMULATED] if answer.simulated else [])]
     title = f"{answer.question} ({answer.kind})"
     return card("Answer", title, table(headings, lines, np.size(answer.value) - len(lines)), notes=notes)
