@@ -13,7 +13,8 @@ from typing import Any
 
 from matplotlib import get_backend
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+
+from deniable.plots.estimates import new_figure
 
 _DPI = 100
 
@@ -35,12 +36,11 @@ class ShownAxes(Axes):
 
 def shown_axes(width: float, height: float) -> Any:
     """Return empty axes in a figure of their own."""
-    options: dict[str, Any] = {"figsize": (width, height), "layout": "constrained"}
     if _in_notebook() and "inline" in get_backend():
         from matplotlib import pyplot as plt
 
-        return plt.figure(**options).add_subplot(axes_class=ShownAxes)
-    return Figure(**options).add_subplot(axes_class=ShownAxes)
+        return plt.figure(figsize=(width, height), layout="constrained").add_subplot(axes_class=ShownAxes)
+    return new_figure(width, height).add_subplot(axes_class=ShownAxes)
 
 
 def _in_notebook() -> bool:
