@@ -29,7 +29,8 @@ def answer_card(answer: Answer) -> str:
         lines.append((*first, f"{value:.6g}", f"{error:.3g}", bar, interval, f"{naive:.6g}"))
     headings = (*(("index",) if shape else ()), "value", "std. error", "", f"{LEVEL:.0%} interval", "naive")
     notes = [*answer.notes, *([SIMULATED] if answer.simulated else [])]
-    title = f"{answer.question} ({answer.kind})"
+    many = f": {np.size(answer.value):,} answers" if shape else ""
+    title = f"{answer.question}{many} ({answer.kind})"
     return card("Answer", title, table(headings, lines, np.size(answer.value) - len(lines)), notes=notes)
 
 
