@@ -15,7 +15,7 @@ from tests.cards.objects import HOSTILE, MAKERS, estimate, shown
 
 TAGS = {"style", "div", "span", "table", "thead", "tbody", "tr", "th", "td", "svg", "title", "line", "circle"}
 ATTRIBUTES = {"class", "role", "aria-label", "scope", "colspan", "dir", "width", "height", "viewbox"} | {
-    *("x1", "x2", "y1", "y2", "cx", "cy", "r")
+    *("x1", "x2", "y1", "y2", "cx", "cy", "r", "stroke", "fill")
 }
 
 

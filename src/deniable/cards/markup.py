@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from deniable.cards.style import CSS
+from deniable.cards.style import BAR, CSS
 
 _LONGEST = 120  # letters of a label that are shown
 _WIDTH, _HEIGHT, _EDGE = 150, 14, 5  # of a bar, in pixels; the edge leaves room for round ends
@@ -68,16 +68,16 @@ class Scale:
         self._low, self._high = min(known), max(known)
 
     def bar(self, low: float, value: float, high: float, says: str) -> Html:
-        """Return an interval as a picture, and in words for who cannot see it."""
+        """Return an interval as a picture that is legible without the style, and in words for who cannot see it."""
         start, middle, end, zero = map(self._place, (low, value, high, 0.0))
         half = _HEIGHT / 2
         return Html(
             f'<svg width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
             f"<title>{html.escape(says)}</title>"
-            f'<line class="dn-track" x1="0" x2="{_WIDTH}" y1="{half:g}" y2="{half:g}"/>'
-            f'<line class="dn-track" x1="{zero}" x2="{zero}" y1="0" y2="{_HEIGHT}"/>'
-            f'<line class="dn-span" x1="{start}" x2="{end}" y1="{half:g}" y2="{half:g}"/>'
-            f'<circle class="dn-dot" cx="{middle}" cy="{half:g}" r="3.5"/></svg>'
+            f'<line class="dn-track" stroke="#999" x1="0" x2="{_WIDTH}" y1="{half:g}" y2="{half:g}"/>'
+            f'<line class="dn-track" stroke="#999" x1="{zero}" x2="{zero}" y1="0" y2="{_HEIGHT}"/>'
+            f'<line class="dn-span" stroke="{BAR}" x1="{start}" x2="{end}" y1="{half:g}" y2="{half:g}"/>'
+            f'<circle class="dn-dot" fill="{BAR}" cx="{middle}" cy="{half:g}" r="3.5"/></svg>'
         )
 
     def _place(self, number: float) -> str:
