@@ -154,6 +154,16 @@ def test_the_short_description_is_one_short_line(name: str) -> None:
     assert len(repr(thing)) < 140
 
 
+def test_other_large_objects_have_a_short_description_too() -> None:
+    labels = dn.Domain.categories([f"label {i}" for i in range(5_000)])
+    listed = ", ".join(f"label {i}" for i in range(8))
+    assert repr(labels) == f"Categories(k=5,000, {listed}, ... 4,992 more)"
+    continuous = dn.to_laplace(dn.DiscreteLaplace(1.0).release([3] * 500, seed=1), seed=1)
+    assert repr(continuous) == "ContinuousRelease(counts=500, noise=Laplace, simulated)"
+    tuning = dn.tune("orr", candidates=50, epsilon=2.0, n=10_000)
+    assert repr(tuning).startswith("Tuning(mechanism=orr, n=10,000, candidates=50, std_error=0.")
+
+
 def test_a_mechanism_of_ones_own_may_describe_itself() -> None:
     class Loud(dn.RandomizedResponse):
         def __repr__(self) -> str:
