@@ -12,7 +12,7 @@ import numpy as np
 from deniable.core.arrays import Counts, Floats, Integers, Mask
 from deniable.core.defaults import LEVEL, RATE, SHOWN
 from deniable.core.derivable import Derivable
-from deniable.core.display import cells, decimals, percent
+from deniable.core.display import brief, cells, decimals, percent
 from deniable.core.domain import Domain, Label
 from deniable.core.errors import MissingExtra
 from deniable.core.extras import needed
@@ -189,6 +189,15 @@ class Estimate(Derivable):
         from deniable.plots.estimates import draw_estimate
 
         return draw_estimate(self, path, top=top, level=level, **options)
+
+    def __repr__(self) -> str:
+        simulated = "simulated" if self.simulated else ""
+        return brief(self, simulated, k=f"{len(self):,}", n=f"{self.n:,}", method=self.method, target=self.target)
+
+    def _repr_html_(self) -> str:
+        from deniable.cards.intervals import estimate_card
+
+        return estimate_card(self)
 
     def __str__(self) -> str:
         return "\n".join([self.title, *self._text_rows(), *self.remarks()])
