@@ -31,8 +31,8 @@ from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.definition import CHOSEN
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.channels.finite_channel import FiniteChannel
-from deniable.mechanisms.channels.matrix import MatrixMechanism
-from deniable.mechanisms.channels.rounding import checked_rows, exact_ratio
+from deniable.mechanisms.channels.matrix import MatrixMechanism, checked_matrix
+from deniable.mechanisms.channels.rounding import exact_ratio
 from deniable.mechanisms.layouts.bitmaps import BitmapLayout
 from deniable.mechanisms.layouts.layout import Layout, Payload
 from deniable.mechanisms.layouts.subsets import SubsetLayout
@@ -104,7 +104,7 @@ def from_matrix(
     """
     number = None if labels is not None or domain is not None else _rows(matrix)
     values = domain_of(number, labels, domain)
-    rows = checked_rows(matrix, values.k)
+    rows = checked_matrix(matrix, values.k)
     return MatrixMechanism(values, logarithm_above(exact_ratio(rows)) if epsilon is None else epsilon, rows)
 
 

@@ -22,6 +22,13 @@ def nearby(k: int, epsilon: float) -> list[list[float]]:
     return [[entry / sum(row) for entry in row] for row in rows]
 
 
+SCALE: list[list[Any]] = [  # every entry is a float
+    [0.5, 0.25, 0.125, 0.0625, 0.0625],
+    [0.25, 0.375, 0.1875, 0.125, 0.0625],
+    [0.125, 0.1875, 0.375, 0.1875, 0.125],
+    [0.0625, 0.125, 0.1875, 0.375, 0.25],
+    [0.0625, 0.0625, 0.125, 0.25, 0.5],
+]
 WIDE: list[list[Any]] = [
     [0.4, 0.3, 0.2, 0.1],
     [0.2, 0.2, 0.3, 0.3],

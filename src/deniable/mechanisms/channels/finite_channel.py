@@ -53,6 +53,7 @@ class FiniteChannel(Mechanism):
             raise InvalidArgument("epsilon", "be larger", self.epsilon, hint)
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
+        self.require_coin(bound > 1)
         rows = weights(self.ideal(), bound, modulus)
         self.require_coin(bool((rows.min(axis=0) < rows.max(axis=0)).any()))
         # the first word of each report but the first, which starts at 0

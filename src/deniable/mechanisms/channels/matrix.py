@@ -38,14 +38,19 @@ class MatrixMechanism(FiniteChannel):
     matrix: Rows = CHOSEN  # any matrix of numbers, which must be given; kept as tuples
 
     def _settled(self) -> Mapping[str, Any]:
-        rows = checked_rows(self.matrix, self.k)
-        if not LinearInverse(np.array([[float(Fraction(entry)) for entry in row] for row in rows])).exists:
-            hint = "Two of its rows are alike, or one is a mixture of others."
-            raise InvalidArgument("matrix", "tell the values apart", f"{len(rows)} by {len(rows[0])}", hint)
-        return {"matrix": rows}
+        return {"matrix": checked_matrix(self.matrix, self.k)}
 
     def _parameters(self) -> dict[str, Any]:
         return {"matrix": [list(row) for row in self.matrix]}
 
     def ideal(self) -> Rows:
         return self.matrix
+
+
+def checked_matrix(matrix: Any, k: int) -> Rows:
+    """Return a matrix for k values as a spec writes it, or raise InvalidArgument saying what is wrong with it."""
+    rows = checked_rows(matrix, k)
+    if not LinearInverse(np.array([[float(Fraction(entry)) for entry in row] for row in rows])).exists:
+        hint = "Two of its rows are alike, or one is a mixture of others."
+        raise InvalidArgument("matrix", "tell the values apart", f"{len(rows)} by {len(rows[0])}", hint)
+    return rows

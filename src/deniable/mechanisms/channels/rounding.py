@@ -7,6 +7,7 @@ unless a probability is tiny.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -22,7 +23,8 @@ from deniable.randomness.bounds import logarithm_above
 MAX_CELLS = 2**16  # values times reports: each is an integer of the spec
 _SUM, _RATIO = 1e-9, Fraction(1, 10**9)  # how far the sum of a row, and a ratio, may be off before they are refused
 _FINE = 128  # bits of the probabilities that are rounded
-_FRACTION = re.compile(r"\d{1,40}/\d{1,40}")
+_DIGITS = 400
+_FRACTION = re.compile(rf"\d{{1,{_DIGITS}}}/\d{{1,{_DIGITS}}}")
 
 Entry = float | str  # a float, or a fraction such as "1/3"
 Rows = tuple[tuple[Entry, ...], ...]
@@ -39,8 +41,9 @@ def checked_rows(matrix: Any, k: int) -> Rows:
         raise InvalidArgument("matrix", f"have at most {MAX_CELLS} entries", f"{k} times {shape[1]}")
     rows = [[_exact(entry, place) for entry in row] for place, row in enumerate(matrix)]
     for place, row in enumerate(rows):
-        if abs(float(sum(row)) - 1) > _SUM:
-            raise InvalidArgument("matrix", "have rows that sum to 1", float(sum(row)), f"Row {place} does not.")
+        total = math.fsum(row)
+        if abs(total - 1) > _SUM:
+            raise InvalidArgument("matrix", "have rows that sum to 1", round(total, 12), f"Row {place} does not.")
     for report, column in enumerate(zip(*rows, strict=True)):
         if min(column) == 0:
             who = "no value makes it" if max(column) == 0 else f"value {column.index(0)} never makes it, others do"
@@ -50,6 +53,8 @@ def checked_rows(matrix: Any, k: int) -> Rows:
 
 
 def _exact(entry: object, place: int) -> Fraction:
+    if isinstance(entry, float) and 0 <= entry <= 1:
+        return Fraction(entry)
     number: Fraction | None = None
     if isinstance(entry, str) and _FRACTION.fullmatch(entry) and int(entry.split("/")[1]):
         number = Fraction(entry)
@@ -57,6 +62,8 @@ def _exact(entry: object, place: int) -> Fraction:
         number = Fraction(int(entry.numerator), int(entry.denominator))
     elif isinstance(entry, Real) and not isinstance(entry, bool) and np.isfinite(float(entry)):
         number = Fraction(float(entry))
+    if number is not None and number.denominator >= 10**_DIGITS and _written(number) != float(number):
+        raise InvalidArgument("matrix", f"have fractions of at most {_DIGITS} digits", shown(entry), f"In row {place}.")
     if number is None or not 0 <= number <= 1:
         raise InvalidArgument("matrix", "have entries from 0 to 1, as numbers or fractions", entry, f"In row {place}.")
     return number
@@ -74,7 +81,7 @@ def weights(matrix: Sequence[Sequence[Any]], bound: Fraction, modulus: int) -> N
     for mixed, whole in _shares(modulus):
         found = _rounded(fine * (whole - mixed) + mean * mixed, modulus)
         low, high = found.min(axis=0), found.max(axis=0)
-        if (high * bound.denominator <= low * bound.numerator).all():
+        if low.all() and (high * bound.denominator <= low * bound.numerator).all():
             return found
     hint = f"Some are too small to be a share of {modulus}."
     raise InvalidArgument("matrix", "have larger entries", float(fine.min() / 2**_FINE), hint)
