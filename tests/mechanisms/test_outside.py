@@ -48,7 +48,7 @@ def test_a_registered_class_is_known_wherever_names_are() -> None:
     assert dn.from_spec(m.spec.to_json()) == m
     assert "nearby" in dn.list_mechanisms()
     assert registered("nearby") == (Nearby,)
-    with pytest.raises(dn.InvalidArgument, match="Did you mean nearby"):
+    with pytest.raises(dn.InvalidArgument, match="Did you mean 'nearby'"):
         dn.mechanism("nearbi", k=4, epsilon=1.0)
     with pytest.raises(dn.InvalidArgument, match="parameters must be known to nearby"):
         dn.mechanism("nearby", k=4, epsilon=1.0, w=2)

@@ -40,9 +40,8 @@ def test_a_sound_class_passes_every_check_in_the_settings_given() -> None:
     assert str(found).startswith(f"nearby keeps the contract: {len(CHECKS)} checks on 2 settings\n  ok  ")
 
 
-@pytest.mark.parametrize("name", ["grr", "ss"])
-def test_mechanisms_of_the_package_pass_with_and_without_rejections(name: str) -> None:
-    assert check_mechanism(dn.mechanism(name, k=4, epsilon=1.0)).refused == ()
+def test_a_mechanism_that_rejects_words_passes() -> None:
+    assert check_mechanism(dn.mechanism("grr", k=5, epsilon=1.0)).refused == ()
 
 
 def test_a_mechanism_with_labels_and_other_values_passes() -> None:
@@ -52,10 +51,9 @@ def test_a_mechanism_with_labels_and_other_values_passes() -> None:
 
 
 def test_the_traits_of_a_mechanism_are_told() -> None:
-    m = dn.mechanism("clh", k=3, epsilon=1.0)
-    told = Traits(public_bits=lambda m: (m.publics - 1).bit_length())
-    assert check_mechanism(m, traits=told).name == "clh"
-    with pytest.raises(ContractBroken, match="bits must take at most"):
+    m = dn.mechanism("ss", k=4, epsilon=1.0)
+    assert check_mechanism(m, traits=Traits(summary_keeps_all=False)).name == "ss"
+    with pytest.raises(ContractBroken, match="if a summary keeps less than the reports, say so in the traits"):
         check_mechanism(m)
 
 
@@ -72,7 +70,7 @@ def claims_less(self: Any) -> Fraction:
 
 
 def biased(self: Any, summary: dn.Summary) -> Any:
-    return Nearby.unbiased(self, summary) + 1e-9
+    return Nearby.unbiased(self, summary) + 1e-6
 
 
 def smaller(self: Any, target: str) -> Any:
@@ -97,10 +95,10 @@ FAULTS = [
     (changed("Turned", randomize=turned), "All words of few bits, through `randomize`,", "words must lead from 0"),
     (faults.words_depend_on_value(Nearby), "All words of few bits, through `randomize_one`", "whatever its value"),
     (changed("Biased", unbiased=biased), "By every report of every value: the unbiased", "mean of the unbiased"),
-    (changed("Smaller", noise=smaller), "By every report of every value: the unbiased", "variance(0.0)"),
+    (changed("Smaller", noise=smaller), "By every report of every value: the unbiased", "variance(1.0)"),
     (changed("Mirrored", operator=mirrored), "By every report of every value: the variance", "variances_of"),
     (changed("Simulates", simulated_counts=simulates_too_little), "Simulated summaries", "must be near their mean"),
-    (faults.reads_any_bytes(Nearby, "AnyBytes"), "Every report survives its bytes", "must be refused"),
+    (faults.reads_any_bytes(Nearby, "AnyBytes"), "Random bytes of lengths", "MalformedReport"),
     (changed("Crashes", scores=crashes), "By every report of every value: the variance", "ZeroDivisionError: no weigh"),
     (changed("NoMethod", default_method="best"), "Every method finds the truth", "default method, 'best', must be"),
 ]

@@ -35,7 +35,7 @@ def cache_folder() -> str | None:
 
 
 def _example(name: str) -> Mechanism:
-    """A small mechanism of this name; one that needs blocks gets all pairs of a few values, one that needs a matrix two rows."""
+    """A small mechanism of this name; with the blocks or the matrix that it cannot do without."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the size of the example
         if name == "design":

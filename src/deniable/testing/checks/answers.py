@@ -31,6 +31,8 @@ Columns = dict[Payload, list[Fraction]]  # of each report, its probability under
 def check_likelihood(m: Mechanism, seed: int, traits: Traits = USUAL) -> None:
     """The likelihood is that of the channel: of a summary, or of the reports where it keeps less than they do."""
     if traits.summary_keeps_all:
+        why = "operator() must state the likelihood; if a summary keeps less than the reports, say so in the traits"
+        require(m.operator() is not None, why)
         check_operator_is_the_channel(m, seed)
         check_evidence_is_the_likelihood(m)
         return
