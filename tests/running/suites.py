@@ -33,7 +33,6 @@ BUDGETS = {
     "tests/planning": 30,
     "tests/randomness": 12,
     "tests/running": 4,
-    "tests/testing": 12,
     "tests/tools": 4,
 }
 
