@@ -98,7 +98,7 @@ FAULTS = [
     (changed("Smaller", noise=smaller), "By every report of every value: the unbiased", "variance(1.0)"),
     (changed("Mirrored", operator=mirrored), "By every report of every value: the variance", "variances_of"),
     (changed("Simulates", simulated_counts=simulates_too_little), "Simulated summaries", "must be near their mean"),
-    (faults.reads_any_bytes(Nearby, "AnyBytes"), "Random bytes of lengths", "MalformedReport"),
+    (faults.reads_any_bytes(Nearby, "AnyBytes"), "Random bytes of lengths", "the bytes of a report that was decoded"),
     (changed("Crashes", scores=crashes), "By every report of every value: the variance", "ZeroDivisionError: no weigh"),
     (changed("NoMethod", default_method="best"), "Every method finds the truth", "default method, 'best', must be"),
 ]
