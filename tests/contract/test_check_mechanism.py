@@ -78,6 +78,10 @@ def smaller(self: Any, target: str) -> Any:
     return v0 * (1 - 1e-9), v1, v2
 
 
+def averaged(self: Any, _evidence: Any, target: str) -> Any:
+    return self.noise(target)
+
+
 def mirrored(self: Any) -> Any:
     return ext.MatrixOperator(self.matrix_run[::-1])
 
@@ -96,6 +100,7 @@ FAULTS = [
     (faults.words_depend_on_value(Nearby), "All words of few bits, through `randomize_one`", "whatever its value"),
     (changed("Biased", unbiased=biased), "By every report of every value: the unbiased", "mean of the unbiased"),
     (changed("Smaller", noise=smaller), "By every report of every value: the unbiased", "variance(1.0)"),
+    (changed("Averaged", noise_of=averaged), "The error bars of every value", "by noise_of, for users,"),
     (changed("Mirrored", operator=mirrored), "By every report of every value: the variance", "variances_of"),
     (changed("Simulates", simulated_counts=simulates_too_little), "Simulated summaries", "must be near their mean"),
     (faults.reads_any_bytes(Nearby, "AnyBytes"), "Random bytes of lengths", "the bytes of a report that was decoded"),

@@ -132,6 +132,10 @@ def test_support_and_its_tails_are_those_of_the_channel(small: Mechanism, seed: 
     contract.check_tails(small, seed)
 
 
+def test_error_bars_are_those_of_every_value(small: Mechanism) -> None:
+    contract.check_errors_are_those_of_every_value(small)
+
+
 def test_every_method_finds_the_truth(small: Mechanism) -> None:
     contract.check_methods_find_the_truth(small)
 

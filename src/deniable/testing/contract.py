@@ -185,6 +185,7 @@ CHECKS: tuple[Check, ...] = (
     _of(checks.check_support),
     _of(checks.check_supporters),
     _seeded(checks.check_tails),
+    _of(checks.check_errors_are_those_of_every_value),
     _of(checks.check_methods_find_the_truth),
     _named(lambda m, _, traits: checks.check_encoding_round_trips(m, traits=traits), checks.check_encoding_round_trips),
     _seeded(checks.check_many_bytes_decode_or_are_refused),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.testing.checks.answers import (
+    check_errors_are_those_of_every_value,
     check_likelihood,
     check_methods_find_the_truth,
     check_support,
@@ -92,6 +93,7 @@ __all__ = [
     "check_channel_sums_to_one",
     "check_encoding_round_trips",
     "check_error_is_the_stated_one",
+    "check_errors_are_those_of_every_value",
     "check_estimate_is_a_mean_over_reports",
     "check_exact_and_unbiased",
     "check_kernel_makes_the_channel",

@@ -10,10 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from deniable.core.arrays import Floats
 from deniable.core.errors import InvalidArgument
 from deniable.core.reports import Reports
 from deniable.core.summary import Summary
-from deniable.estimation.channel import PureChannel
+from deniable.estimation.channel import PureChannel, noise_at
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.hadamard.blocks import HadamardMechanism
 from deniable.mechanisms.layouts.layout import Payload
@@ -130,12 +131,7 @@ def _check_marks(columns: Columns, support: dict[Payload, list[int]], channel: P
 
 def check_methods_find_the_truth(m: Mechanism) -> None:
     """Every method finds the truth from reports as frequent as they are likely."""
-    # no two values are equally frequent, and none is rare
-    true = np.arange(1, m.k + 1) / (m.k * (m.k + 1) / 2)
-    columns = _columns(m)
-    times = np.rint(_MANY * np.array(list(columns.values()), float) @ true).astype(np.int64)
-    cells = np.array([m.summarize(payload_array(m, [payload])).counts for payload in columns])
-    summary = Summary(times @ cells, int(times.sum()), m.fingerprint)
+    true, summary = _expected(m, _columns(m))
     require(m.default_method in m.methods, f"the default method, {m.default_method!r}, must be among the methods")
     # reports are whole, so that counts are off by 1e-12, which an estimate multiplies
     rounding = 1e-9 * max(1.0, m.variance(0.0) ** 0.5)
@@ -145,6 +141,26 @@ def check_methods_find_the_truth(m: Mechanism) -> None:
             off = np.abs(found - true)
             near = (off <= rounding + 1e-7 * true).all()
             require(near, f"{method} must find the truth, and is off by {off.max():.3g}")
+
+
+def check_errors_are_those_of_every_value(m: Mechanism) -> None:
+    """The error bars of every value have the variance of its estimate for the users there are."""
+    columns = _columns(m)
+    true, summary = _expected(m, columns)
+    chance = np.array(list(columns.values()), float).T
+    says = np.array([m.unbiased(m.summarize(payload_array(m, [payload]))) for payload in columns])
+    exact = true @ (chance @ says**2 - np.eye(m.k))
+    for target, sampling in (("users", 0.0), ("population", true * (1 - true))):
+        stated = noise_at(m.noise_of(m.evidence(summary), target), true) * np.ones(m.k)
+        require_alike(stated, exact + sampling, f"the variance of each value by noise_of, for {target},", rtol=1e-6)
+
+
+def _expected(m: Mechanism, columns: Columns) -> tuple[Floats, Summary]:
+    """Frequencies of which no two are equal and none is small, and reports as frequent as they are then likely."""
+    true = np.arange(1, m.k + 1) / (m.k * (m.k + 1) / 2)
+    times = np.rint(_MANY * np.array(list(columns.values()), float) @ true).astype(np.int64)
+    cells = np.array([m.summarize(payload_array(m, [payload])).counts for payload in columns])
+    return true, Summary(times @ cells, int(times.sum()), m.fingerprint)
 
 
 def _columns(m: Mechanism) -> Columns:
