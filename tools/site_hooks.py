@@ -13,7 +13,7 @@ from typing import Any
 from tools.formulas import mathml
 
 _BLOCK = re.compile(r"^(?P<indent> *)```formula\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
-_GAP = re.compile(r"(?<![,;+=])\s{2,}(?![+=])")  # not within a formula that goes on
+_GAP = re.compile(r"(?<![,;+=\s])\s{2,}(?![+=\s])")  # not within a formula that goes on
 _POWER = re.compile(r"(?<![\w^])(\w|\d+|\))\^(-?\d+|epsilon|[a-z]\b|\(epsilon/2\))")
 _TEXT = re.compile(r"<(code|pre|math|script|style)\b.*?</\1>|<[^>]*>|(?P<prose>[^<]+)", re.DOTALL)
 _INLINE = re.compile(r'<code class="formula">(.*?)</code>', re.DOTALL)
