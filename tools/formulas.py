@@ -1,6 +1,6 @@
-"""Formulas of the documentation: from plain text, as the pages write them, to MathML, which browsers draw by themselves.
+"""Formulas of the documentation, from plain text, as the pages write them, to MathML, which browsers draw.
 
-A formula is written as one would in an e-mail: `[q(1-q) + f(p-q)(1-p-q)] / (n(p-q)^2)`. Factors stand side by side;
+A formula is written as in an e-mail: `[q(1-q) + f(p-q)(1-p-q)] / (n(p-q)^2)`. Factors stand side by side;
 `/` divides all factors before it by the one after it; `^` and `_` raise and lower the next factor; `f^` alone is an
 estimate, f with a hat. Words of prose stay words. The sources stay readable where nothing renders them.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -15,10 +15,10 @@ from tools.site_hooks import formula_block, on_page_content, on_page_markdown
 
 def drawn(formula: str) -> str:
     """The formula in one line, with brackets where MathML has structure."""
-    return read(ElementTree.fromstring(mathml(formula).replace("&nbsp;", " ")))
+    return read(ET.fromstring(mathml(formula).replace("&nbsp;", " ")))
 
 
-def read(node: ElementTree.Element) -> str:
+def read(node: ET.Element) -> str:
     parts = [read(child) for child in node]
     match node.tag:
         case "mfrac":
@@ -63,10 +63,10 @@ def test_a_block_has_a_row_per_line_and_its_explanations() -> None:
     assert "```" not in on_page_markdown("so\n\n```formula\np = 1\n```\n\nand")
 
 
-def test_prose_gets_powers_and_code_does_not() -> None:
-    html = '<p>2^64 and e^epsilon &lt;= 3</p><code>2^64 &lt;= e^epsilon</code><a title="2^64">x</a>'
+def test_prose_gets_powers_and_indices_and_code_does_not() -> None:
+    html = '<p>2^64 and e^epsilon &lt;= T_j, rr_mle</p><code>2^64 &lt;= e^epsilon</code><a title="2^64">x</a>'
     assert on_page_content(html) == (
-        '<p>2<sup>64</sup> and e<sup>ε</sup> ≤ 3</p><code>2^64 &lt;= e^epsilon</code><a title="2^64">x</a>'
+        '<p>2<sup>64</sup> and e<sup>ε</sup> ≤ T<sub>j</sub>, rr_mle</p><code>2^64 &lt;= e^epsilon</code><a title="2^64">x</a>'
     )
 
 
@@ -74,8 +74,8 @@ def test_every_formula_of_the_pages_is_well_formed() -> None:
     blocks = [body for page in PAGES for body in re.findall(r"```formula\n(.*?)```", page.read_text(), re.DOTALL)]
     assert len(blocks) > 30
     for body in blocks:
-        ElementTree.fromstring(formula_block(body).replace("&nbsp;", " "))
+        ET.fromstring(formula_block(body).replace("&nbsp;", " "))
     cells = re.findall(r'<code class="formula">(.*?)</code>', mechanism_pages.formulas() + mechanism_pages.costs())
     assert len(cells) > 40
     for cell in cells:
-        ElementTree.fromstring(on_page_content(f'<p><code class="formula">{cell}</code></p>').replace("&nbsp;", " "))
+        ET.fromstring(on_page_content(f'<p><code class="formula">{cell}</code></p>').replace("&nbsp;", " "))
