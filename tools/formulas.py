@@ -53,21 +53,25 @@ class Parser:
             Token(match.lastgroup or "", match[match.lastgroup or 0], match[0][:1].isspace()) for match in found
         ]
         self.place = 0
+        self.raised = 0  # within this many powers and indices, where a fraction would be too small to read
 
     def row(self, closing: str = "") -> str:
         """Read up to a closing bracket, or to the end."""
         done: list[str] = []
         run: list[Node] = []  # factors side by side
         while (token := self.peek()) is not None and token.text != closing:
-            if token.text == "/":
+            if token.text == "/" and not self.raised:
                 self.place += 1
                 run = [Node(f"<mfrac>{_row(run)}{_row([self.factor()])}</mfrac>")]
-            elif token.text in _OPERATORS:
+            elif token.text in _OPERATORS or token.text == "/":
                 self.place += 1
                 done += [*(node.markup for node in run), _sign(token.text)]
                 run = []
             else:
                 run.append(self.factor())
+                if "∑" in run[-1].markup:  # what stands before a sum is no part of a fraction in it
+                    done += [node.markup for node in run]
+                    run = []
         return "".join([*done, *(node.markup for node in run)])
 
     def factor(self) -> Node:
@@ -76,12 +80,14 @@ class Parser:
         lower = upper = ""
         while (token := self.peek()) is not None and token.text in "^_":
             self.place += 1
+            self.raised += 1
             if token.text == "_":
                 lower = _row([self.atom()])
             elif (after := self.peek()) is None or after.spaced:
                 node = Node(f"<mover>{node.markup}<mo>^</mo></mover>")
             else:
                 upper = _row([self.factor()])
+            self.raised -= 1
         if lower and upper:
             return Node(f"<msubsup>{_row([node], keep=True)}{lower}{upper}</msubsup>")
         if lower or upper:
@@ -132,7 +138,8 @@ class Parser:
         """Read what stands between brackets."""
         inner = self.row(_CLOSING[opening])
         self.place += 1
-        brackets = f"<mo>{left or opening}</mo>{inner}<mo>{right or _CLOSING[opening]}</mo>"
+        mark = "<mo>" if "<mfrac>" in inner else '<mo stretchy="false">'
+        brackets = f"{mark}{left or opening}</mo>{inner}{mark}{right or _CLOSING[opening]}</mo>"
         return Node(f"<mrow>{brackets}</mrow>", inner)
 
     def peek(self) -> Token | None:

@@ -46,8 +46,9 @@ def read(node: ET.Element) -> str:
         ("floor(M E / (E + 1))", "⌊<ME|E+1>⌋"),
         ("f^ = (C/n - q) / (p - q)", "hat(f)=<<C|n>−q|p−q>"),
         ("T_j(m_j - w_j)", "T_{j}(m_{j}−w_{j})"),
-        ("b_(i+K) = e^(-epsilon theta/2)", "b_{i+K}=e^{−<εθ|2>}"),
+        ("b_(i+K) = e^(-epsilon theta/2)", "b_{i+K}=e^{−εθ/2}"),
         ("t = the least integer", "t= the least integer "),
+        ("(1/l) sum p_j m_j/(k w_j)", "(<1|l>)∑<p_{j}m_{j}|kw_{j}>"),
         ("x_j^2", "x_{j}^{2}"),
     ],
 )
@@ -55,11 +56,11 @@ def test_a_formula_is_drawn_as_it_is_meant(formula: str, meant: str) -> None:
     assert drawn(formula) == meant
 
 
-def test_a_block_has_a_row_per_line_and_its_explanations() -> None:
+def test_a_block_has_a_row_per_formula_and_its_explanations() -> None:
     block = formula_block('p = T / M      the value < "x"\na = b,   c = d\n')
-    assert block.count("<tr>") == 2
+    assert block.count("<tr>") == 3
     assert "<td>the value &lt; &quot;x&quot;</td>" in block
-    assert block.count("<td></td>") == 1
+    assert block.count("<td></td>") == 2
     assert "```" not in on_page_markdown("so\n\n```formula\np = 1\n```\n\nand")
 
 
