@@ -15,7 +15,7 @@ from tools.formulas import mathml
 _BLOCK = re.compile(r"^(?P<indent> *)```formula\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 _SEVERAL = re.compile(r"[,;]\s{2,}|\n\s*(?=\n|$)")  # between the formulas of one line; empty lines
 _GAP = re.compile(r"(?<![,;+=\s])\s{2,}(?![+=\s])")  # not within a formula that goes on
-_POWER = re.compile(r"(?<![\w^])(\w|\d+|\))\^(-?\d+|epsilon|[a-z]\b|\(epsilon/2\))")
+_POWER = re.compile(r"((?<![\w^])(?:\w|\d+)|\))\^(-?\d+|epsilon|[a-z]\b|\(epsilon/2\))")
 _INDEX = re.compile(r"(?<![\w_])([A-Za-z])_(\w|\([^()]*\))(?![\w_])")
 _TEXT = re.compile(r"<(code|pre|math|script|style)\b.*?</\1>|<[^>]*>|(?P<prose>[^<]+)", re.DOTALL)
 _INLINE = re.compile(r'<code class="formula">(.*?)</code>', re.DOTALL)

@@ -65,9 +65,9 @@ def test_a_block_has_a_row_per_formula_and_its_explanations() -> None:
 
 
 def test_prose_gets_powers_and_indices_and_code_does_not() -> None:
-    html = '<p>2^64 and e^epsilon &lt;= T_j, rr_mle</p><code>2^64 &lt;= e^epsilon</code><a title="2^64">x</a>'
+    html = '<p>2^64, (p-q)^2 and e^epsilon &lt;= T_j, rr_mle</p><code>2^64 &lt;= e^epsilon</code><a title="2^64">x</a>'
     assert on_page_content(html) == (
-        '<p>2<sup>64</sup> and e<sup>ε</sup> ≤ T<sub>j</sub>, rr_mle</p><code>2^64 &lt;= e^epsilon</code><a title="2^64">x</a>'
+        '<p>2<sup>64</sup>, (p-q)<sup>2</sup> and e<sup>ε</sup> ≤ T<sub>j</sub>, rr_mle</p><code>2^64 &lt;= e^epsilon</code><a title="2^64">x</a>'
     )
 
 
