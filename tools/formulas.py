@@ -14,6 +14,7 @@ from typing import NamedTuple
 _TOKEN = re.compile(r"\s*(?:(?P<number>\d+(?:[.,]\d+)*)|(?P<word>[A-Za-z]+\d*'*)|(?P<sign><=|>=|->|\.\.\.?|\S))")
 _GREEK = {"epsilon": "ε", "alpha": "α", "beta": "β", "gamma": "γ", "lambda": "λ", "theta": "θ", "mu": "μ", "pi": "π"}
 _FUNCTIONS = {"log", "floor", "ceil", "max", "min", "sum", "Var", "Pr", "mod", "div", "conj", "exp"}
+_LARGE = ("<mo>∑</mo>", "<mi>max</mi>")
 _PROSE = {"to", "of", "at", "if", "by", "in", "is", "or", "as", "for"}
 _NAMES = {"high", "low", "loss"}
 _SIGNS = {"<=": "≤", ">=": "≥", "-": "−", "->": "→", "..": "…", "...": "…"}
@@ -69,7 +70,7 @@ class Parser:
                 run = []
             else:
                 run.append(self.factor())
-                if "∑" in run[-1].markup:  # what stands before a sum is no part of a fraction in it
+                if any(large in run[-1].markup for large in _LARGE):  # these are no part of a fraction that follows
                     done += [node.markup for node in run]
                     run = []
         return "".join([*done, *(node.markup for node in run)])

@@ -49,6 +49,7 @@ def read(node: ET.Element) -> str:
         ("b_(i+K) = e^(-epsilon theta/2)", "b_{i+K}=e^{−εθ/2}"),
         ("t = the least integer", "t= the least integer "),
         ("(1/l) sum p_j m_j/(k w_j)", "(<1|l>)∑<p_{j}m_{j}|kw_{j}>"),
+        ("max W_(x,y)/W_(x',y)", "max<W_{x,y}|W_{x′,y}>"),
         ("x_j^2", "x_{j}^{2}"),
     ],
 )
