@@ -42,6 +42,8 @@ FILES: dict[str, Callable[[], str]] = {
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/mechanisms/index.md": {
         "overview": mechanism_pages.overview,
+        "formulas": mechanism_pages.formulas,
+        "costs": mechanism_pages.costs,
         "numbers": mechanism_pages.numbers,
         "simulated": mechanism_pages.simulated,
     },

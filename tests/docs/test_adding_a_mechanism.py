@@ -101,5 +101,6 @@ def test_a_fault_in_the_example_is_caught(tree: Path) -> None:
 def test_the_documents_name_the_example(tree: Path) -> None:
     for path in DERIVED - {LONG}:
         assert re.search(rf"\b({NAME}|AbstainingResponse)\b", (tree / path).read_text()), path
-    overview = run(tree, "-c", "from tools import mechanism_pages; print(mechanism_pages.overview())").stdout
-    assert f"| [`{NAME}`]({NAME}.md) | abstaining response, for two values | T/(M - T)" in overview
+    tables = run(tree, "-c", "from tools.mechanism_pages import *; print(overview(), formulas())").stdout
+    assert f"| [`{NAME}`]({NAME}.md) | abstaining response, for two values | a yes/no question" in tables
+    assert f'| [`{NAME}`]({NAME}.md) | <code class="formula">T/(M - T) &lt;= e^epsilon</code>, exact |' in tables
