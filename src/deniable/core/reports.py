@@ -19,6 +19,7 @@ from deniable.core.errors import FingerprintMismatch, MalformedReport, Unsupport
 from deniable.core.extras import needed
 
 LAYOUT = 1
+PRIVATIZE_FIRST = "If these are values, privatize them first."
 COLUMN = "report"
 _METADATA_LAYOUT = b"deniable.layout"
 _METADATA_FINGERPRINT = b"deniable.fingerprint"
@@ -107,12 +108,14 @@ class Reports:
 
     @staticmethod
     def from_arrow(table: Any) -> Reports:
-        """Read a batch from an Arrow table or record batch; the layout is checked."""
+        """Read a batch from an Arrow table, record batch or stream, which is read to its end; the layout is checked."""
         with needed():
             import pyarrow as pa
 
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
+        elif hasattr(table, "__arrow_c_stream__") and not isinstance(table, (pa.Table, pa.ChunkedArray)):
+            table = pa.table(table)
         if not isinstance(table, pa.Table):
             raise MalformedReport(f"reports are read from an Arrow table, got {type(table).__name__}")
         fingerprint, simulated = read_metadata(table.schema.metadata)

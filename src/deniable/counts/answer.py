@@ -217,11 +217,11 @@ def _with_known_noise(answer: Answer, known: Callable[[], Number] | None) -> Ans
         variance = known() if known is not None else math.nan if moments is None else moments.variance
     except InvalidArgument as error:  # such as counts beyond 2^53
         variance, notes = math.nan, (*notes, f"{UNKNOWN}: {error}")
-    error = np.asarray(answer.std_error, np.float64)
-    filled = np.where(error == 0, np.sqrt(np.maximum(variance, 0.0)), error)
-    if not np.any(filled != error):
+    estimated = np.asarray(answer.std_error, np.float64)
+    filled = np.where(estimated == 0, np.sqrt(np.maximum(variance, 0.0)), estimated)
+    if not np.any(filled != estimated):
         return answer
-    return replace(answer, std_error=plain(filled), estimated_variance=plain(error**2), notes=notes)
+    return replace(answer, std_error=plain(filled), estimated_variance=plain(estimated**2), notes=notes)
 
 
 def _chosen(answer: Answer, best: str) -> Answer:

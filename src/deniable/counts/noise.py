@@ -17,6 +17,7 @@ from deniable.core.arrays import Integers, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.guarantee import Guarantee
 from deniable.core.validate import positive, whole
+from deniable.core.weak import warn_if_weak
 from deniable.counts.release import Release
 from deniable.counts.whole import whole_counts
 from deniable.randomness.bounds import logarithm_above, logarithm_slack
@@ -82,6 +83,7 @@ class DiscreteLaplace:
         Two releases of the same counts compose: their epsilons add up. Release once, then ask as many questions of the
         release as you like. With a seed the noise is reproducible, marked simulated, and protects nobody.
         """
+        warn_if_weak(self.epsilon)
         true = whole_counts(counts)
         if true.size == 0:
             raise InvalidArgument("counts", "hold at least one count", "none")

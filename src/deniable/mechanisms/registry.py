@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -18,6 +19,7 @@ from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion, shown
 from deniable.core.spec import Spec
 from deniable.core.suggest import did_you_mean
+from deniable.core.weak import warn_if_weak
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.catalogue import ALL, CLASSES
 from deniable.mechanisms.cohorts.sizes import DesignWarning
@@ -113,7 +115,16 @@ def mechanism(
     made = newest.choose(chosen_domain, epsilon, **parameters)
     if made.advice():
         warnings.warn(made.advice(), DesignWarning, stacklevel=2)
+    warn_if_weak(made.epsilon, partial(_attack, made))
     return made
+
+
+def _attack(made: Mechanism) -> str:
+    """How often a guess from one report is right."""
+    if isinstance(made.domain, Open):  # it depends on how many strings are possible
+        return f"a report can make one string {float(made.ratio()):.3g} times as likely as another"
+    rate = float(made.reconstruction_rate())
+    return f"a guess of the value from one report is right in up to {rate:.2%} of cases, without it in {1 / made.k:.2%}"
 
 
 def _automatic(domain: Domain, epsilon: float, parameters: dict[str, Any]) -> Mechanism:

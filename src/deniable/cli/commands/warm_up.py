@@ -26,7 +26,7 @@ def warm_up(
     """
     from time import perf_counter
 
-    from deniable.cli.errors import CommandError
+    from deniable.cli.running import CommandError
     from deniable.cli.terminal import progress
     from deniable.core.validate import choice
     from deniable.mechanisms.registry import list_mechanisms

@@ -64,7 +64,7 @@ def _expected(low: Floats, high: Floats, count: int, noise: DiscreteLaplace) -> 
     a, q = float(noise.a), float(noise.q)
 
     def inside(points: Floats) -> Floats:
-        return ((points[:, np.newaxis] > low) & (points[:, np.newaxis] <= high)) * 1.0
+        return ((points[:, np.newaxis] > low) & (points[:, np.newaxis] <= high)).astype(np.float64)
 
     ends = np.unique(np.concatenate([low, high]))
     ends = ends[np.isfinite(ends)]
@@ -74,4 +74,7 @@ def _expected(low: Floats, high: Floats, count: int, noise: DiscreteLaplace) -> 
     up, down = inside(points + 1) - at, inside(points - 1) - at
     own = inside(np.array([float(count)]))[0]
     parts = ((up + down, a * a), (up, a), (down, a))
-    return np.outer(own, own) + sum((part.T * (weight * chance)) @ part for part, weight in parts)
+    expected: Floats = np.outer(own, own)
+    for part, weight in parts:
+        expected += (part.T * (weight * chance)) @ part
+    return expected
