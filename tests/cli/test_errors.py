@@ -169,6 +169,8 @@ def test_standard_input_that_is_not_text_is_refused(folder: Path) -> None:
 def test_an_error_after_half_the_output_leaves_the_old_file_as_it_was(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     out.write_text("old")
-    outcome = run("privatize", "-", "--spec", folder / "spec.json", "-o", out, stdin=b"yes\n" * 500_000 + b"sure\n")
+    asked = ["privatize", "-", "--spec", folder / "spec.json", "-o", out]
+    check_refusal(run(*asked), "out.csv: the file exists. A second set of reports from the same people spends epsilon")
+    outcome = run(*asked, "--overwrite", stdin=b"yes\n" * 500_000 + b"sure\n")
     check_refusal(outcome, "standard input: value in row 500001 must be one of the 2 labels")
     assert listing(tmp_path) == {"out.csv": 3}

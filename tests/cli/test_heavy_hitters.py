@@ -74,7 +74,7 @@ def test_what_is_found_is_printed_written_and_drawn(folder: Path, tmp_path: Path
 
 
 def test_reports_and_summaries_in_any_mix_are_added(folder: Path) -> None:
-    both = (folder / "r.parquet", folder / "s.summary")
+    both = (folder / "r.parquet", folder / "s.summary", "--allow-repeats")
     found = json.loads(succeed("heavy-hitters", "find", *both, "--spec", folder / "hh.json", "--json", "--top", 1))
     assert found["n"] == 2 * sum(COUNTS.values())
     assert len(found["strings"]) == 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.options import (
+    AllowRepeats,
     Collected,
     FoundSpec,
     Json,
@@ -55,6 +56,7 @@ def decode(
     as_json: Json = False,
     output: TableFile = None,
     plot: PictureFile = None,
+    allow_repeats: AllowRepeats = False,
 ) -> None:
     """Find which candidate strings are present, and how frequent.
 
@@ -83,7 +85,7 @@ def decode(
     if candidates != STANDARD and candidates in sources:
         raise CommandError(f"{candidates}: the file is given both as candidates and as reports")
     sought = read_candidates(candidates, column)
-    summary = summary_of(sources, mechanism)
+    summary = summary_of(sources, mechanism, allow_repeats=allow_repeats)
     with progress() as bar:
         task = bar.add_task("decoding", total=None)
         answer = mechanism.estimate(

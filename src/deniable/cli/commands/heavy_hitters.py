@@ -11,9 +11,11 @@ import typer
 from deniable.cli.commands.decode import Rate
 from deniable.cli.io.hitters import collected, print_findings, protocol_of
 from deniable.cli.options import (
+    AllowRepeats,
     Collected,
     Json,
     Level,
+    Overwrite,
     PictureFile,
     Seed,
     Settings,
@@ -21,6 +23,7 @@ from deniable.cli.options import (
     TableFile,
     Target,
     check_inputs,
+    check_new,
     check_outputs,
     mechanism_names,
     settings,
@@ -128,6 +131,7 @@ def privatize(
         str | None, typer.Option(metavar="NAME", help="The column of strings, if there are several columns.")
     ] = None,
     seed: Seed = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Turn strings into reports, one per person.
 
@@ -145,6 +149,7 @@ def privatize(
     if str(output) != STANDARD and output.suffix.lower() != ".parquet":
         raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
     protocol = protocol_of(spec)
+    check_new(output, protocol.levels[0].epsilon, overwrite or seed is not None)
     following = keystreams(seed)
 
     def layout(values: Any) -> Any:
@@ -164,6 +169,7 @@ def summarize(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the summary goes, or - for standard output.")
     ],
+    allow_repeats: AllowRepeats = False,
 ) -> None:
     """Count reports into one summary, and add summaries to it.
 
@@ -174,7 +180,7 @@ def summarize(
     from deniable.cli.io.files import writing
 
     check_inputs(sources)
-    summary = collected(sources, protocol_of(spec))
+    summary = collected(sources, protocol_of(spec), allow_repeats=allow_repeats)
     with writing(output) as file:
         file.write(summary.to_bytes())
 
@@ -196,6 +202,7 @@ def find(
     as_json: Json = False,
     output: TableFile = None,
     plot: PictureFile = None,
+    allow_repeats: AllowRepeats = False,
 ) -> None:
     """Find the frequent strings, with intervals, and what may have been missed.
 
@@ -212,7 +219,7 @@ def find(
     check_outputs(output, plot)
     strictly_between(0, 1, level=level)
     protocol = protocol_of(spec)
-    summary = collected(sources, protocol)
+    summary = collected(sources, protocol, allow_repeats=allow_repeats)
     sizes = {} if budget is None else {"budget": budget}
     with progress() as bar:
         task = bar.add_task("finding", total=1.0)

@@ -58,6 +58,11 @@ def read_counts(name: str, columns: Sequence[str]) -> Counts:
         return _counts(table, columns)
 
 
+def is_bare(counts: Counts) -> bool:
+    """Whether the counts are bare numbers, or a single column that is called a count."""
+    return counts.columns == (_BARE,) and not counts.others.num_columns
+
+
 def read_release(name: str, columns: Sequence[str], epsilon: float | None, sensitivity: int | None) -> Published:
     """Read a release, or noisy counts from elsewhere with the given epsilon and sensitivity."""
     with reading(name) as file, about(name):
