@@ -103,7 +103,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_
         ("m.privatize([1, 2, 0]).to_arrow()", "pip install 'deniable[server]'"),
         ("m.estimate(m.privatize([1, 2, 0])).interval(exact=True)", "pip install 'deniable[server]'"),
         ("m.summarize(np.zeros(3_000_000, np.uint32))", "pip install 'deniable[server]'"),
-        ("m.estimate(m.privatize([1, 2, 0])).plot()", "pip install 'deniable[plots]'"),
+        ("dn.compare(3, 1.0).plot()", "pip install 'deniable[plots]'"),
     ],
 )
 def test_what_is_missing_is_named_with_the_command_that_installs_it(call: str, command: str) -> None:

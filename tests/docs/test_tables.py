@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 
 import numpy as np
+import pytest
 
 import deniable as dn
 from deniable.randomness.keystream import Keystream
@@ -57,3 +59,27 @@ def test_published_coverage_is_what_the_script_measures() -> None:
             allowed = 6 * math.sqrt(0.05 * 0.95 / runs)
             assert abs(float(mean) / 100 - now_mean) < allowed / 3
             assert abs(float(at_once) / 100 - now_at_once) < allowed
+
+
+def test_the_page_on_coverage_shows_the_results_that_are_kept() -> None:
+    script = load("measure_promises.py")
+    results, page = json.loads(script.RESULTS.read_text()), script.PAGE.read_text()
+    for table in script.tables(results).values():
+        assert table in page
+    # every mechanism was measured in every setting, or refused it; none broke a promise by more than chance allows
+    for name, setting, _ in script.jobs():
+        record = results[f"{name} {setting.key}"]
+        assert record["runs"] >= 100 or "refused" in record
+        if record["runs"] and setting in script.PROMISES:
+            allowed = 4 * math.sqrt(0.05 * 0.95 / record["runs"])
+            assert record["family"] / record["runs"] <= 0.05 + allowed
+            assert record["together"] / record["runs"] >= 0.95 - allowed
+
+
+def test_measured_promises_can_be_measured_again() -> None:
+    script = load("measure_promises.py")
+    setting = script.Setting(20, 100, 2.0, "half")
+    whole = script.measure(dn.mechanism("hr", k=20, epsilon=2.0), setting, 0, 4)
+    parts = [script.measure(dn.mechanism("hr", k=20, epsilon=2.0), setting, first, 2) for first in (0, 2)]
+    assert whole == {key: pytest.approx(sum(part[key] for part in parts)) for key in whole}
+    assert script.Setting(20, 100, 2.0, "half").counts.sum() == 100

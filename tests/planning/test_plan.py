@@ -169,7 +169,6 @@ def test_a_plan_is_printed_and_turned_into_json() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"k": 5}, "Give epsilon; or the number of users"),
         ({}, "domain must be given exactly once"),
         ({"k": 5, "labels": ["a", "b"]}, "domain must be given exactly once"),
         ({"k": 5, "epsilon": 1.0, "margin": 0.1, "detect": 0.1}, "detect must be omitted with margin"),
@@ -185,3 +184,12 @@ def test_a_plan_is_printed_and_turned_into_json() -> None:
 def test_wrong_questions_are_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(dn.InvalidArgument, match=message):
         dn.plan(**given)
+
+
+def test_without_epsilon_a_usual_one_is_assumed_and_others_are_named() -> None:
+    assumed, stated = dn.plan(k=30, n=5_000), dn.plan(k=30, n=5_000, epsilon=1.0)
+    assert (assumed.mechanism, assumed.margin) == (stated.mechanism, stated.margin)
+    assert assumed.notes[0].startswith(
+        "Epsilon was not given; this is for 1. With 5,000 users the margin is 10.6% at epsilon 0.5"
+    )
+    assert dn.plan(k=30).n == 10_000

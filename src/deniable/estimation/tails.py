@@ -20,7 +20,7 @@ from deniable.core.extras import needed
 from deniable.estimation.channel import Noise, PureChannel, noise_at
 
 _TOLERANCE = 0.25  # relative error of a tail up to which it is taken as normal
-_THIN = 0.01  # chance of a miss below which binomial tails are always used: they cost little
+_THIN = 0.049  # chance of a miss below which binomial tails are always used: they cost little
 _HALVINGS = 40
 _LEAST = 1e-12  # steps of a sum that does not vary
 

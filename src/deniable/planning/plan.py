@@ -42,7 +42,7 @@ def plan(
     """Plan a collection: choose the mechanism, and find the number that is missing: users, epsilon or margin.
 
     The values are given by `labels`, `k`, `domain`, or, for open strings, the `candidates` to look for. Of the number
-    of users `n`, `epsilon`, and a goal, give two; with `epsilon` alone, 10,000 users are assumed.
+    of users `n`, `epsilon`, and a goal, give two; without the number of users, 10,000 are assumed, without epsilon, 1.
     `margin`: half the width of the interval at `level` of a rare value; with `simultaneous`, of all values at once.
     `detect`: the share that is to be told from 0 with probability `power`.
     `top`: how many of the most frequent values of data with shares 1/rank^`zipf` will be found.

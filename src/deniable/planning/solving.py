@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deniable.core.errors import InvalidArgument
 from deniable.mechanisms.base.definition import MAX_EPSILON
@@ -19,6 +19,7 @@ from deniable.planning.answer import Plan
 from deniable.planning.assembling import assembled
 from deniable.planning.exact_power import MOST
 from deniable.planning.goals import Goal, least_epsilon, rounded_users
+from deniable.planning.plan_text import percent
 from deniable.planning.question import Question, suspected
 from deniable.planning.sample_size import users_of
 from deniable.planning.timing import client_ns, server_ms
@@ -27,6 +28,7 @@ from deniable.simulation import simulate
 
 ASSUMED_USERS = 10_000
 _NEAR = 1.005  # epsilons this close to the least are as good
+ASSUMED_EPSILON, USUAL_EPSILONS = 1.0, (0.5, 1.0, 2.0, 4.0)
 _PARTS = 1000  # an epsilon that was searched for is rounded up to a thousandth
 
 
@@ -54,8 +56,7 @@ def answered(asked: Question) -> Plan:
         if epsilon <= 0:
             raise InvalidArgument("at_most", "be larger", asked.at_most, "No report would be this uninformative.")
     if epsilon is None:
-        hint = "Give epsilon; or the number of users n and a margin or a share to detect; or suspicion and at_most."
-        raise InvalidArgument("epsilon", "follow from what is given", None, hint)
+        return _with_usual_epsilon(asked)
     chosen = _choose(asked, epsilon)
     if asked.n is None and asked.goal is not None:
         n, goal = users_of(asked.goal, chosen.mechanism, chosen.forecast), asked.goal
@@ -65,6 +66,15 @@ def answered(asked: Question) -> Plan:
         _check_feasible(asked, asked.goal, asked.n, chosen)
     found = "epsilon" if asked.epsilon is None else "margin"
     return assembled(asked, chosen, asked.n or ASSUMED_USERS, found, None)
+
+
+def _with_usual_epsilon(asked: Question) -> Plan:
+    """Answer for a usual epsilon, and say what others would give."""
+    made = answered(replace(asked, epsilon=ASSUMED_EPSILON))
+    margins = {epsilon: _order(asked, epsilon)[0][0].margin(made.n, level=asked.level) for epsilon in USUAL_EPSILONS}
+    listed = ", ".join(f"{percent(margin)} at epsilon {epsilon:g}" for epsilon, margin in margins.items())
+    note = f"Epsilon was not given; this is for {ASSUMED_EPSILON:g}. With {made.n:,} users the margin is {listed}."
+    return replace(made, notes=(note, *made.notes))
 
 
 def _with_epsilon(asked: Question, goal: Goal, n: int) -> Plan:

@@ -17,7 +17,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Indices
 from deniable.estimation.channel import Noise, for_target
-from deniable.estimation.operators.residues import ResidueSystem, evenly
+from deniable.estimation.operators.residues import DENSE, ResidueSystem, evenly
 from deniable.estimation.tails import Steps
 
 EVERY = 640  # up to this many values, averages are over all of them
@@ -97,7 +97,10 @@ class ResidueNoise:
         """For each modulus, b less its mean: the weights of the residues in the estimates of these values."""
         k = self.system.k
         tolerance = _EXACTLY if k <= EVERY else _CLOSELY
-        rows = np.array([self.system.inverse_row(value, tolerance) for value in values.tolist()])
+        if k <= DENSE:
+            rows = np.linalg.inv(self.system.matrix())[values]
+        else:
+            rows = np.array([self.system.inverse_row(value, tolerance) for value in values.tolist()])
         found = []
         for weight, channel in zip(self.system.weights, self.channels, strict=True):
             padded = np.zeros((len(values), -(-k // channel.m) * channel.m))

@@ -68,6 +68,11 @@ class CohortMechanism(Mechanism):
         """Whether the domain lists its values."""
         return not isinstance(self.domain, Open)
 
+    @property
+    def plain(self) -> bool:
+        """Whether the only cohort gives each value a bucket of its own."""
+        return bool(self.functions.size) and (self.cohorts, self.buckets) == (1, self.k)
+
     def _settled(self) -> Mapping[str, Any]:
         values = self.k if self.closed else CANDIDATES
         if self.candidates is not None:
@@ -81,8 +86,7 @@ class CohortMechanism(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        permuted, values = bool(self.functions.size), self.candidates
-        plain = permuted and (self.cohorts, self.buckets) == (1, values)
+        permuted, values, plain = bool(self.functions.size), self.candidates, self.plain
         exact = plain or (self.closed and values**2 * self.cohorts * self.hashes <= _FEW**2)
         check_design(values, self.cohorts, self.buckets, closed=self.closed, permuted=permuted, exact=exact)
         if exact and not plain and self.functions.rank(values) < values - 1:
@@ -216,6 +220,8 @@ class CohortMechanism(Mechanism):
         return super().estimate(summary, method, target=target)
 
     def unbiased(self, summary: Summary) -> Floats:
+        if self.channel is not None:
+            return super().unbiased(summary)
         design = self.whole_design
         if not design.identifiable:
             raise self._confusing_seed()
@@ -266,10 +272,12 @@ class CohortMechanism(Mechanism):
     def noise(self, target: str) -> tuple[float, float, float]:
         choice(TARGETS, target=target)
         self.check_closed()
-        return for_target(*self._average_noise, target)
+        return super().noise(target) if self.channel is not None else for_target(*self._average_noise, target)
 
     def noise_of(self, evidence: Evidence, target: str) -> Noise:
         """Coefficients by the estimated frequencies: users who share a value's bucket often add more to its error."""
+        if self.channel is not None:
+            return super().noise_of(evidence, target)
         exact, shares = self._user_variances, nearest_distribution(evidence.unbiased)
         if exact is None:
             cells = self.cohort_cells(evidence.summary, self.whole_design)

@@ -14,7 +14,7 @@ import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.summary import Summary
-from deniable.estimation.channel import Operator, TwoLevel, replacement_threshold
+from deniable.estimation.channel import Operator, PureChannel, TwoLevel, replacement_threshold
 from deniable.estimation.cohorts.channel import CohortBuckets, WithUnlisted
 from deniable.estimation.cohorts.design import CellVariances, CohortDesign
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
@@ -73,6 +73,14 @@ class HashedResponse(CohortMechanism):
         assert isinstance(payload, int | np.integer)
         cohort, sent = divmod(int(payload), self.buckets)
         return self.functions.bucket(index, cohort) == sent
+
+    @cached_property
+    def channel(self) -> PureChannel | None:
+        return self.two_level.pure(1, 0) if self.plain else None
+
+    def support_counts(self, summary: Summary) -> Counts:
+        """For each value, the number of reports of its bucket, where it has one of its own."""
+        return np.asarray(summary.counts[self.whole_design.table[0]])
 
     @property
     def gain(self) -> Fraction:

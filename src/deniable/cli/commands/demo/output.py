@@ -27,13 +27,16 @@ _TOP, _RARE = 12, 3
 def privacy_table(collections: Sequence[Collection]) -> Table:
     """What each epsilon means for one person, computed from the integers of the mechanism."""
     made = table(
-        "Privacy and cost", "epsilon", "largest ratio", "slack", "report", "best guess right", "blind", "made in"
+        "Privacy and cost",
+        *("epsilon", "mechanism", "largest ratio", "slack", "report", "best guess right", "blind", "made in"),
+        left=2,
     )
     for collection in collections:
         asked = collection.mechanism
         guarantee = asked.guarantee()
         made.add_row(
             f"{asked.epsilon:g}",
+            asked.name,
             f"{float(guarantee.ratio):.6f}",
             f"{guarantee.slack:.1e}",
             f"{asked.report_bits} bits",

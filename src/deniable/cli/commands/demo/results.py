@@ -15,10 +15,12 @@ from deniable.cli.commands.demo.story import LABELS, users
 from deniable.core.arrays import Floats, Mask
 from deniable.core.estimate import Estimate, Row
 from deniable.core.summary import Summary
+from deniable.kernels import compile_everything
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.registry import mechanism
 from deniable.randomness.simulated import generator
 
+_BITS = 10  # of a report, at most: below those of subsets, which have no likelihood from a summary
 METHODS = ("mle", "ibu", "projected", "normalized", "unbiased")  # the main ones; a table of all would not fit
 
 Result = TypeVar("Result")
@@ -87,13 +89,15 @@ class World:
 
 
 def mechanisms_for(epsilons: Iterable[float]) -> list[Mechanism]:
-    """One mechanism per epsilon."""
-    return [mechanism("grr", labels=LABELS, epsilon=epsilon) for epsilon in sorted(set(epsilons))]
+    """The mechanism with the least error for each epsilon, of those with short reports, which have a likelihood."""
+    return [mechanism(labels=LABELS, epsilon=epsilon, max_bits=_BITS) for epsilon in sorted(set(epsilons))]
 
 
 def collect(world: World, mechanisms: Sequence[Mechanism], seed: int) -> Iterator[Collection]:
     """Ask everybody once with each mechanism. Seeds differ, because shared coins would repeat the same errors."""
-    _warm_up(mechanisms[0])
+    compile_everything()
+    for asked in {each.name: each for each in mechanisms}.values():
+        _warm_up(asked)
     for place, asked in enumerate(mechanisms):
         reports, seconds = _timed(lambda: asked.privatize(world.values, seed=seed + place))  # noqa: B023
         summary = asked.summarize(reports)
