@@ -101,7 +101,7 @@ WRONG = {
     "spec check other.json reports.parquet": "reports.parquet: the file belongs to another spec",
     "spec check other.json all.summary": "all.summary: the file belongs to another spec",
     "spec check spec.json values.csv": "values.csv: exactly one column must be called report@",
-    "users-needed --spec spec.json": "margin must be given",
+    "users-needed --spec spec.json": "give --margin or --detect, and only one of them",
     "users-needed --spec spec.json --margin 2": "margin must lie strictly between 0 and 1",
     # values
     "privatize nothing.csv --spec spec.json -o out.csv": "nothing.csv: No such file",

@@ -92,7 +92,7 @@ WRONG = {
     "new --epsilon 1 --lengths a,b -o out.json": "--lengths must be whole numbers",
     "new --epsilon 1 --lengths 3,2 -o out.json": "lengths must increase and end with 13",
     "new --epsilon 1 -m grr -o out.json": "mechanism must be one of cms, hcms, orappor, orr",
-    "show spec.json": 'spec.json: a heavy-hitter spec must have the member "heavy_hitters"',
+    "show spec.json": "spec.json: this is the spec of one question, for estimate or decode",
     "show nothing.json": "nothing.json: No such file",
     "privatize towns.parquet --spec hh.json -o out.parquet": "Choose one with --column: 'town', 'user'",
     "privatize towns.parquet --column user --spec hh.json -o out.parquet": "value in row 1 must be text, got 0",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.running import STANDARD, CommandError, about
+from deniable.cli.shares import share
 
 if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism
@@ -34,7 +35,9 @@ AllowRepeats = Annotated[
     bool,
     typer.Option("--allow-repeats", help="Count inputs that seem to hold the same reports, or a total and its parts."),
 ]
-Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
+Level = Annotated[
+    float, typer.Option(parser=share, metavar="SHARE", help="Confidence level of the intervals, such as 95%.")
+]
 Target = Annotated[
     str,
     typer.Option(

@@ -21,7 +21,7 @@ from deniable.core.extras import needed
 LAYOUT = 1
 PRIVATIZE_FIRST = "If these are values, privatize them first."
 COLUMN = "report"
-_METADATA_LAYOUT = b"deniable.layout"
+LAYOUT_KEY = b"deniable.layout"
 _METADATA_FINGERPRINT = b"deniable.fingerprint"
 _METADATA_SIMULATED = b"deniable.simulated"
 
@@ -135,7 +135,7 @@ class Reports:
 
     def _metadata(self) -> dict[bytes, bytes]:
         return {
-            _METADATA_LAYOUT: str(LAYOUT).encode(),
+            LAYOUT_KEY: str(LAYOUT).encode(),
             _METADATA_FINGERPRINT: self.fingerprint.encode(),
             _METADATA_SIMULATED: b"true" if self.simulated else b"false",
         }
@@ -144,7 +144,7 @@ class Reports:
 def read_metadata(metadata: dict[bytes, bytes] | None) -> tuple[str, bool]:
     """Return the fingerprint and the simulated flag from an Arrow schema's metadata."""
     found = metadata or {}
-    layout = found.get(_METADATA_LAYOUT, b"").decode(errors="replace")
+    layout = found.get(LAYOUT_KEY, b"").decode(errors="replace")
     if not re.fullmatch("[1-9][0-9]{0,5}", layout) or _METADATA_FINGERPRINT not in found:
         raise MalformedReport("table is not in the layout of reports: its metadata names no fingerprint")
     if int(layout) > LAYOUT:

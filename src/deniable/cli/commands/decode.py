@@ -22,12 +22,18 @@ from deniable.cli.options import (
     spec_beside,
 )
 from deniable.cli.running import STANDARD, CommandError
+from deniable.cli.shares import share
 from deniable.core.defaults import LEVEL, RATE, SHOWN
 
 if TYPE_CHECKING:
     from deniable.core.estimate import Estimate, Row
 
-Rate = Annotated[float, typer.Option(help="The largest share of absent strings among those found, on average.")]
+Rate = Annotated[
+    float,
+    typer.Option(
+        parser=share, metavar="SHARE", help="The largest share of absent strings among those found, on average."
+    ),
+]
 
 
 def decode(

@@ -63,6 +63,7 @@ def new(
       deniable heavy-hitters new --epsilon 2 --alphabet abcdefghijklmnopqrstuvwxyz -o hh.json
     """
     from deniable.cli.io.files import writing
+    from deniable.cli.terminal import done
     from deniable.heavy_hitters.protocol import HeavyHitters
 
     try:
@@ -80,6 +81,7 @@ def new(
     )
     with writing(output) as file:
         file.write(f"{made.to_json()}\n".encode())
+    done("a heavy-hitter spec", output)
 
 
 @app.command()
@@ -144,6 +146,7 @@ def privatize(
     from deniable.cli.io.files import reading, writing
     from deniable.cli.io.keystreams import keystreams
     from deniable.cli.io.values import converted_batches
+    from deniable.cli.terminal import done
     from deniable.core.domain import Domain
 
     if str(output) != STANDARD and output.suffix.lower() != ".parquet":
@@ -155,11 +158,13 @@ def privatize(
     def layout(values: Any) -> Any:
         return protocol.reports_of(values, following(len(values))).to_arrow()
 
-    schema = layout([]).schema
+    schema, made = layout([]).schema, 0
     written = pyarrow.parquet.ParquetWriter
     with reading(source) as file, writing(output) as target, written(target, schema, compression="zstd") as writer:
         for table in converted_batches(file, source, column, Domain.open(), layout):
             writer.write_table(table)
+            made += len(table)
+    done(f"{made:,} reports", output)
 
 
 @app.command()
@@ -178,11 +183,13 @@ def summarize(
       deniable heavy-hitters summarize mon.parquet tue.summary --spec hh.json -o two.summary
     """
     from deniable.cli.io.files import writing
+    from deniable.cli.terminal import done
 
     check_inputs(sources)
     summary = collected(sources, protocol_of(spec), allow_repeats=allow_repeats)
     with writing(output) as file:
         file.write(summary.to_bytes())
+    done(f"a summary of {summary.n:,} reports", output)
 
 
 @app.command()

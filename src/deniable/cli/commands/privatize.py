@@ -42,6 +42,7 @@ def privatize(
     from deniable.cli.io.keystreams import keystreams
     from deniable.cli.io.reports import check_format, writing_reports
     from deniable.cli.io.values import index_batches
+    from deniable.cli.terminal import done
     from deniable.core.reports import Reports
 
     check_format(output)
@@ -49,7 +50,10 @@ def privatize(
     check_new(output, mechanism.epsilon, overwrite or seed is not None)
     next_keystream = keystreams(seed)
     example = Reports(mechanism.layout.empty(0), mechanism.fingerprint, seed is not None)
+    made = 0
     with reading(source) as file, writing_reports(output, example) as write:
         for indices in index_batches(file, source, column, mechanism.domain):
             payloads = mechanism.payloads(indices, next_keystream(len(indices)))
             write(Reports(payloads, mechanism.fingerprint, seed is not None))
+            made += len(indices)
+    done(f"{made:,} reports", output)

@@ -30,8 +30,10 @@ def summarize(
     """
     from deniable.cli.io.files import writing
     from deniable.cli.io.reports import summary_of
+    from deniable.cli.terminal import done
 
     check_inputs(sources)
     summary = summary_of(sources, mechanism_of(spec), allow_repeats=allow_repeats)
     with writing(output) as file:
         file.write(summary.to_bytes())
+    done(f"a summary of {summary.n:,} reports", output)

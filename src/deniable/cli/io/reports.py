@@ -30,6 +30,11 @@ _HEADER = re.compile(f"(simulated_)?{COLUMN}@([0-9a-f]{{64}})")
 _FORMATS = (".parquet", ".csv")
 
 
+def is_report_column(name: str) -> bool:
+    """Whether a column of CSV is one of reports, by its name."""
+    return _HEADER.fullmatch(name) is not None
+
+
 def check_format(path: Path) -> None:
     """Refuse a file name that does not determine the format of reports."""
     if str(path) != STANDARD and path.suffix.lower() not in _FORMATS:
