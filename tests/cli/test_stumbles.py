@@ -42,14 +42,14 @@ STUMBLES = {
     "estimate reports.csv --method mlee": "got 'mlee'. Did you mean 'mle'?",
     "estimate reports.csv --level 95": "level must lie strictly between 0 and 1, got 95.0. For 95% give 0.95.",
     "estimate reports.csv --target user": "got 'user'. Did you mean 'users'?",
-    "users-needed --spec spec.json --margin x%": "'x%' is not a share. Give a number such as 0.01, or a percentage.",
+    "users-needed --spec spec.json --margin x%": "'x%' is not a share. Give a number such as 0.01, or a percentage",
     "users-needed --spec spec.json": "give --margin or --detect, and only one of them",
     "spec new --k 5 --epsilon 1 -m oeu": "Did you mean 'oue'?",
     "spec new --k 5 --epsilon 1 -m design": "design has no default: give its blocks, such as [[0, 1], [0, 2], [1, 2]].",
     "spec new --k 5 --labels a,b --epsilon 1": "the domain must be given once, got --labels, --k",
     "spec chekc spec.json": "Did you mean 'check'?",
     "privatise values.csv": "Did you mean 'privatize'?",
-    "ask medain noisy.csv": "Did you mean 'median'?",
+    "ask medain noisy.csv": "Did you mean 'median', 'mean'?",
     "ask median noisy.csv --at 3": "No such option: --at",
     "ask entropy reports.csv": "this file holds reports, not noisy counts. Use deniable estimate.",
     "heavy-hitters find reports.csv --spec spec.json": "this is the spec of one question, for estimate or decode",
@@ -150,6 +150,7 @@ def test_nothing_is_said_in_a_pipe(command: str) -> None:
     assert outcome == (0, "", "")
 
 
+@pytest.mark.filterwarnings("default")
 def test_a_large_epsilon_is_warned_of_in_one_line() -> None:
     outcome = run("spec", "new", "--k", 4, "-m", "grr", "--epsilon", 10, "-o", "weak.json")
     assert outcome.code == 0
