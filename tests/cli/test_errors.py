@@ -86,7 +86,7 @@ WRONG = {
     'spec new --epsilon 1 --labels a,"b"c -o out.json': "--labels has a quotation mark out of place",
     "spec new --epsilon 1 --labels-file labels.txt -o out.json": "labels.txt: line 2 is empty",
     "spec new --epsilon 1 --labels-file latin.csv -o out.json": "latin.csv: not UTF-8",
-    "spec new --epsilon 1 --k 3 --mechanism magic -o out.json": "name must be one of",
+    "spec new --epsilon 1 --k 3 --mechanism magic -o out.json": "mechanism must be one of",
     "spec new --epsilon 1 --k 3 -o nowhere/out.json": "nowhere/out.json: cannot be written",
     "spec new --epsilon 1 --k 3 -o subfolder.csv": "subfolder.csv: Is a directory",
     # specs

@@ -68,7 +68,7 @@ def full_name(name: object) -> str:
     if isinstance(name, str) and name.strip().lower() in known:
         return name.strip().lower()
     hint = did_you_mean(name, [*known, AUTO]) or f'"{AUTO}" chooses one.'
-    raise InvalidArgument("name", "be one of " + ", ".join(known), name, hint)
+    raise InvalidArgument("mechanism", "be one of " + ", ".join(known), name, hint)
 
 
 def _newest(name: str) -> type[Mechanism]:
