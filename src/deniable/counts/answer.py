@@ -10,13 +10,12 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from deniable.core.arrays import Floats
+from deniable.core.display import brief
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice, strictly_between
-
-Number = Any  # a float, or an array of floats for many answers at once
+from deniable.counts.moments import Moments, Number, plain
 
 LEVEL = 0.95
 METHODS = ("unbiased", "naive", "shrunk")
@@ -33,44 +32,6 @@ class Ends(NamedTuple):
 
     low: Number
     high: Number
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Errors of the naive and the unbiased answer, computed as if the noisy counts were the true ones (the plug-in).
-
-    `bias` and `naive_variance` belong to the naive answer, which puts the question to the noisy counts themselves;
-    `variance` is the variance of the unbiased answer, `covariance` the covariance of the two.
-    """
-
-    bias: Number
-    naive_variance: Number
-    variance: Number
-    covariance: Number
-
-    @property
-    def naive_mse(self) -> Number:
-        """Mean square error of the naive answer."""
-        return self.bias**2 + self.naive_variance
-
-    def weight(self) -> Number:
-        """The weight w for which w unbiased + (1 - w) naive has the least mean square error."""
-        # MSE(w) = w^2 V + (1 - w)^2 N + 2 w (1 - w) C;  least at w = (N - C)/(V + N - 2 C)
-        with np.errstate(invalid="ignore"):
-            denominator = np.asarray(self.variance + self.naive_mse - 2 * self.covariance, np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(np.equal(denominator, 0), 1.0, (self.naive_mse - self.covariance) / denominator)
-        endless = ~np.isfinite(np.asarray(self.variance, np.float64))
-        return plain(np.clip(np.where(endless, 0.0, share), 0.0, 1.0))
-
-    def mse(self, weight: Number) -> Number:
-        """Mean square error of weight unbiased + (1 - weight) naive."""
-        rest = 1 - weight
-        with np.errstate(invalid="ignore"):
-            unbiased = np.where(np.equal(weight, 0), 0.0, weight**2 * self.variance)
-            naive = np.where(np.equal(rest, 0), 0.0, rest**2 * self.naive_mse)
-            both = np.where(np.equal(weight * rest, 0), 0.0, 2 * weight * rest * self.covariance)
-        return plain(unbiased + naive + both)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +140,26 @@ class Answer:
             "notes": list(self.notes),
         }
 
+    @property
+    def kind(self) -> str:
+        """Whether the answer is unbiased, and if not, by which method it was made."""
+        return "unbiased" if self.unbiased else f"{self.method}, biased"
+
+    def __repr__(self) -> str:
+        facts = {"answers": f"{np.size(self.value):,}"}
+        if not np.ndim(self.value):
+            facts = {"value": f"{self.value:.6g}", "std_error": f"{self.std_error:.3g}"}
+        return brief(self, self.kind, question=self.question, **facts)
+
+    def _repr_html_(self) -> str:
+        from deniable.counts.cards import answer_card
+
+        return answer_card(self)
+
     def __str__(self) -> str:
-        kind = "unbiased" if self.unbiased else f"{self.method}, biased"
         if np.ndim(self.value):
-            return f"{self.question}: {np.size(self.value):,} answers ({kind})"
-        lines = [f"{self.question}: {self.value:.6g} +- {self.std_error:.3g} ({kind}; naive {self.naive:.6g})"]
+            return f"{self.question}: {np.size(self.value):,} answers ({self.kind})"
+        lines = [f"{self.question}: {self.value:.6g} +- {self.std_error:.3g} ({self.kind}; naive {self.naive:.6g})"]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
@@ -262,12 +238,6 @@ def _compared(moments: Moments, shape: tuple[int, ...]) -> tuple[dict[str, Float
 def _least(errors: dict[str, float]) -> str:
     best = min(("unbiased", "naive"), key=errors.__getitem__)
     return "shrunk" if errors["shrunk"] < 0.95 * errors[best] else best
-
-
-def plain(number: npt.ArrayLike) -> Number:
-    """Return a float, or an array of floats."""
-    array = np.asarray(number, np.float64)
-    return array if array.ndim else float(array)
 
 
 def _jsonable(number: Any) -> Any:

@@ -16,7 +16,8 @@ import numpy as np
 from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
-from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, Moments, settle
+from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, settle
+from deniable.counts.moments import Moments
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.release import as_release

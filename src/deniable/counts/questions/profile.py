@@ -14,7 +14,8 @@ from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
 from deniable.core.validate import whole
-from deniable.counts.answer import Answer, Moments, plain, settle
+from deniable.counts.answer import Answer, settle
+from deniable.counts.moments import Moments, plain
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.operator.function import Function

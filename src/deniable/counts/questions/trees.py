@@ -17,8 +17,9 @@ import numpy as np
 from deniable.core.arrays import Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice
-from deniable.counts.answer import Answer, plain, settle
+from deniable.counts.answer import Answer, settle
 from deniable.counts.certain.joint_error import NEGATIVE, Pair, simulated_moments, variance_of
+from deniable.counts.moments import plain
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.operator.separable import ROUNDING
 from deniable.counts.questions.tree_errors import exact_variance, rectangles
