@@ -14,7 +14,7 @@ counts one more, the sum of all frequencies). For y = values/rank the condition 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -76,6 +76,16 @@ class CohortDesign:
         out = np.zeros((self.cohorts, self.buckets + 1))
         scatter(self.table, self.hashes, weights, out)
         return np.asarray(out[:, :-1] - self.centre * weights.sum())
+
+    def sketched(self, shares: Floats) -> Floats:
+        """The published estimate of sketches, from the shares of users in the cells.
+
+        It is unbiased only over the choice of the hash functions: given these, a value is confused with values that
+        share its buckets.
+        """
+        # (m/(m - 1)) (sum over cohorts of the share in the value's bucket - 1/m)
+        own = replace(self, centre=0.0).gather(shares)
+        return np.asarray((own - 1 / self.buckets) * (self.buckets / (self.buckets - 1)))
 
     def gram(self, weights: Floats) -> Floats:
         """X X^T weights; with `complete`, on the zero-sum subspace."""

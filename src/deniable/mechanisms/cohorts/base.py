@@ -176,15 +176,10 @@ class CohortMechanism(Mechanism):
         return super().methods if self.closed else open_methods(self)
 
     def _methods(self) -> Mapping[str, Method]:
-        return {} if self.permutes else {"sketch": self._sketch}
+        def sketch(evidence: Evidence) -> Solution:
+            return Solution(self.whole_design.sketched(self.shares(evidence.summary)[0]))
 
-    def _sketch(self, evidence: Evidence) -> Solution:
-        """The published estimate of sketches: unbiased only over the choice of the hash functions, so that given these
-        functions a value is confused with values that share its buckets."""
-        # (m/(m - 1)) (sum over cohorts of the share in the value's bucket - 1/m)
-        shares, _ = self.shares(evidence.summary)
-        own = replace(self.whole_design, centre=0.0).gather(shares)
-        return Solution((own - 1 / self.buckets) * (self.buckets / (self.buckets - 1)))
+        return {} if self.permutes else {"sketch": sketch}
 
     def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> Operator | None:
         """The channel of the design's values, and of unlisted strings as one more value, if cells are whole reports."""
