@@ -15,13 +15,13 @@ from deniable.core.summary import Summary, exact_total
 from deniable.mechanisms.layouts.bitmaps import bitmap
 from deniable.mechanisms.layouts.filters import cohort_rows
 from deniable.mechanisms.layouts.layout import Layout
-from deniable.mechanisms.layouts.subset_code import code_bits, decode_rows, encode_rows
-from deniable.mechanisms.numbers import binomial
+from deniable.mechanisms.layouts.subset_code import code_bits_of, decode_rows, encode_rows
+from deniable.mechanisms.numbers import binomial_bits
 
 
 def report_bits(moduli: tuple[int, ...], sizes: tuple[int, ...]) -> int:
     """Bits per report: ceil(log2 l) + the largest ceil(log2 C(m_j, w_j))."""
-    largest = max((binomial(m, w) - 1).bit_length() for m, w in zip(moduli, sizes, strict=True))
+    largest = max(binomial_bits(m, w, lambda number: number - 1) for m, w in zip(moduli, sizes, strict=True))
     return (len(moduli) - 1).bit_length() + largest
 
 
@@ -109,7 +109,7 @@ class ResidueLayout(Layout):
 
     @cached_property
     def _code_bits(self) -> tuple[int, ...]:
-        return tuple(code_bits(binomial(m, w)) for m, w in self.pairs)
+        return tuple(code_bits_of(m, w) for m, w in self.pairs)
 
     @property
     def code_size(self) -> int:
