@@ -28,10 +28,12 @@ def held_while_forking(locks: Callable[[], Iterable[AbstractContextManager[objec
         for lock in locks():
             own.held.enter_context(lock)
 
+    def after() -> None:
+        if hasattr(own, "held"):  # not if it was registered during the fork
+            own.held.close()
+
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(
-            before=before, after_in_parent=lambda: own.held.close(), after_in_child=lambda: own.held.close()
-        )
+        os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
 
 
 def _unlock_cached_properties() -> None:

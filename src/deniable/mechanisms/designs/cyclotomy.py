@@ -53,7 +53,7 @@ class Cyclotomy:
             cohorts=cohorts,
             building=200 * table + 200 * (chosen + cohorts),
             report=100 * classes,  # the classes in order
-            nanoseconds=500 * table + 1000 * (chosen + cohorts) + classes * cohorts * 20,
+            nanoseconds=1000 * table + 1000 * (chosen + cohorts) + classes * cohorts * 20,
         )
 
     @property

@@ -47,7 +47,7 @@ class RandomSets:
             tables=modulus * count,
             cohorts=count,
             building=32 * modulus * count + 64 * modulus + 400 * elements,  # spectra, the table, the draws
-            nanoseconds=60 * modulus * count + 200 * modulus + 8000 * elements,
+            nanoseconds=200 * modulus * count + 100 * modulus + 8000 * elements,
         )
 
     @property
@@ -65,7 +65,9 @@ class RandomSets:
         keystream = Keystream.seeded(self.seed)
         words = keystream.stream(0).words(self.size).tolist()
         inside = Choices(words, keystream.overflow(1)).subset(self.modulus, self.size)
-        return np.concatenate([inside, np.setdiff1d(np.arange(self.modulus), inside)]).astype(np.uint32)
+        outside = np.ones(self.modulus, np.bool_)
+        outside[list(inside)] = False
+        return np.concatenate([inside, np.flatnonzero(outside)]).astype(np.uint32)
 
     def element(self, place: int) -> int:
         """The element at this place of `elements`."""

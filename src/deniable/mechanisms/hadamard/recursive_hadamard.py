@@ -55,7 +55,7 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
     @classmethod
     def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
         bits = min(max(1, size(parameters, "bits")), 64)
-        return Cost(cells=block_length(domain.k, 1 << (bits - 1)) << bits)
+        return Cost(cells=(block_length(domain.k, 1 << (bits - 1)) - 1) << bits)
 
     def _settled(self) -> Mapping[str, Any]:
         bound, bits = exponential_below(self.epsilon), self.bits

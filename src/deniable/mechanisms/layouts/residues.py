@@ -12,7 +12,7 @@ import numpy as np
 from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary, exact_total
-from deniable.mechanisms.layouts.bitmaps import bitmap
+from deniable.mechanisms.layouts.bitmaps import bitmap, words_of_bits
 from deniable.mechanisms.layouts.filters import cohort_rows
 from deniable.mechanisms.layouts.layout import Layout
 from deniable.mechanisms.layouts.subset_code import code_bits_of, decode_rows, encode_rows
@@ -85,7 +85,7 @@ class ResidueLayout(Layout):
     @cached_property
     def _marks(self) -> Payloads:
         """For each cohort, the words with all its residues marked."""
-        return np.array([bitmap(range(m), self.slices) for m in self.moduli], np.uint64)
+        return np.array([words_of_bits((1 << m) - 1, self.slices) for m in self.moduli], np.uint64)
 
     def count(self, data: Payloads, counts: Counts) -> None:
         from deniable.kernels.unary import count_bits

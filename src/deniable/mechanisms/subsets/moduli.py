@@ -146,7 +146,7 @@ def cost_of(moduli: object, sizes: object) -> Cost:
         moduli=count,
         building=1000 * count,
         report=40 * count * most + count * largest // 8 + 200 * most + 24 * largest,  # bounds of draws, masks, draws
-        nanoseconds=200 * count**2 + 20_000 * count + 30 * count * most + 900 * most + 300 * largest,
+        nanoseconds=300 * count**2 + 60_000 * count + 40 * count * most + 1600 * most + 500 * largest,
     )
 
 
