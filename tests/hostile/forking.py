@@ -6,6 +6,7 @@ them hold locks. A child does the same work; one that does not end within some s
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -72,6 +73,7 @@ def fork_once() -> int:
     number = os.fork()
     if number == 0:
         code = 1
+        faulthandler.dump_traceback_later(_PATIENCE / 4)  # where it hangs, if it does
         try:
             code = child()
         finally:

@@ -33,11 +33,13 @@ class _Precision:
 
     def renew(self) -> None:
         """Begin anew in a forked process, where the thread whose turn it was does not go on."""
-        if self.before and self.thread != threading.get_ident():
+        if self.before and self.thread == threading.get_ident():
+            return  # it is the thread that forked, and goes on
+        self.lock = threading.RLock()  # held by a thread that may not have said so yet
+        if self.before:
             import flint
 
             flint.ctx.prec, self.before = self.before, 0
-            self.lock = threading.RLock()
 
 
 _turn = _Precision()

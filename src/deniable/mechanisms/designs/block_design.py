@@ -76,7 +76,7 @@ class BlockDesign(Mechanism):
             blocks=len(listed),
             building=24 * table + 200 * entries,
             report=8 * table,
-            nanoseconds=work // 8 + 20 * table + 3000 * entries + 20_000 * len(listed),
+            nanoseconds=work // 8 + 20 * table + 5000 * entries + 35_000 * len(listed),
         )
 
     def _settled(self) -> Mapping[str, Any]:
