@@ -27,7 +27,7 @@ bench: $(VENV)/.dev $(PEERS)/.done  ## Measure ours and the peers in one run, as
 	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
 
 docs: $(VENV)/.dev  ## Build the documentation into site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
 papers: $(VENV)/.demo  ## Redraw published figures on a reduced grid (minutes), with verdicts, into build/papers/report/

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
+from deniable.mechanisms.forecasts.built import NO_FORMULA
 
 HERE = Path(__file__).parent
 PAGE, RESULTS = HERE / "coverage.md", HERE / "measured" / "promises.json"
@@ -25,7 +26,7 @@ LEVEL, RATE = 0.95, 0.05
 BATCH = 25  # runs between two savings
 RUNS, MORE_RUNS = 2_000, 10_000
 MORE = ("hr", "rhr", "hpgr", "mss", "orr", "cms")  # without binomial tails
-NAMES = tuple(name for name in dn.list_mechanisms() if name != "design")
+NAMES = tuple(name for name in dn.list_mechanisms() if name not in NO_FORMULA)
 
 
 @dataclass(frozen=True)

@@ -76,10 +76,13 @@ def _size(path: object) -> int:
 def test_reports_of_every_mechanism_are_made_and_sent_without_other_packages() -> None:
     specs = []
     for name in dn.list_mechanisms():
-        blocks = {"blocks": [[0, 1], [1, 2], [0, 2]]} if name == "design" else {}
+        given = {
+            "design": {"blocks": [[0, 1], [1, 2], [0, 2]]},
+            "matrix": {"matrix": [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]},
+        }.get(name, {})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", dn.DesignWarning)
-            specs.append(dn.mechanism(name, k=3 if blocks else 40, epsilon=1.0, **blocks).spec.to_json())
+            specs.append(dn.mechanism(name, k=3 if given else 40, epsilon=1.0, **given).spec.to_json())
     program = """
 import deniable as dn
 for spec in json.load(sys.stdin):

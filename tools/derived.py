@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import deniable
+from deniable.core.glosses import METHODS
 from papers.frame import record, report
 from tools import mechanism_pages
 
@@ -29,6 +30,11 @@ def by_module() -> list[tuple[str, str]]:
     return sorted(deniable.PUBLIC.items(), key=lambda item: (item[1].split("."), item[0].lower()))
 
 
+def glosses() -> str:
+    """Every estimation method with its line."""
+    return "\n" + "".join(f"- `{name}`: {text}\n" for name, text in METHODS.items()) + "\n"
+
+
 FILES: dict[str, Callable[[], str]] = {
     "src/deniable/__init__.pyi": stub,
     "docs/papers/report.html": lambda: report.page(record.read()),
@@ -36,9 +42,12 @@ FILES: dict[str, Callable[[], str]] = {
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/mechanisms/index.md": {
         "overview": mechanism_pages.overview,
+        "formulas": mechanism_pages.formulas,
+        "costs": mechanism_pages.costs,
         "numbers": mechanism_pages.numbers,
         "simulated": mechanism_pages.simulated,
     },
+    "docs/methods.md": {"glosses": glosses},
     "docs/papers.md": {
         "papers": record.papers_table,
         "verdicts": lambda: record.overview(record.read()),

@@ -6,7 +6,9 @@ The front of docs/mechanisms/<name>.md holds what no code can say, such as a for
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from tests.contract import cases
 PAGES = Path(__file__).parents[1] / "docs" / "mechanisms"
 # The order in which families are read; one that is not here comes last.
 _FAMILIES = ("response", "unary", "subsets", "designs", "hadamard", "hashing", "cohorts")
-_COLUMNS = ("mechanism", "guarantee", "error", "bits", "server time", "attack rate")
+_COLUMNS = ("mechanism", "when", "guarantee", "error", "bits", "server time", "attack rate")
 _USERS = 1_000_000
 
 
@@ -64,12 +66,37 @@ def navigation() -> str:
 
 
 def overview() -> str:
-    """The table of formulas."""
-    rows = [["name", *_COLUMNS], ["---"] * (len(_COLUMNS) + 1)]
+    """The table of what each mechanism is, and when to use it."""
+    return _of_columns("mechanism", "when")
+
+
+def formulas() -> str:
+    """The table of guarantees and errors."""
+    return _of_columns("guarantee", "error")
+
+
+def costs() -> str:
+    """The table of bits, server time and attack rates."""
+    return _of_columns("bits", "server time", "attack rate")
+
+
+def _of_columns(*columns: str) -> str:
+    rows = [["name", *columns], ["---"] * (len(columns) + 1)]
     for cls in classes():
         said = front(cls.name)
-        rows.append([f"[`{cls.name}`]({cls.name}.md)", *(said[column] for column in _COLUMNS)])
+        rows.append([f"[`{cls.name}`]({cls.name}.md)", *(_marked(said[column]) for column in columns)])
     return _table(rows)
+
+
+def _marked(cell: str) -> str:
+    """A cell with its formulas marked for the site; other code in a cell is the name of a mechanism."""
+
+    def mark(found: re.Match[str]) -> str:
+        text = found[1]
+        return found[0] if text in names else f'<code class="formula">{escape(text, quote=False)}</code>'
+
+    names = dn.list_mechanisms()
+    return re.sub("`(.*?)`", mark, cell)
 
 
 def numbers() -> str:
@@ -100,7 +127,7 @@ def _table(rows: list[list[str]]) -> str:
 
 def entries() -> str:
     """The classes, for the reference."""
-    return "\n" + "".join(f"### `{_call(cls)}`\n\n{_entry(cls)}\n\n" for cls in classes())
+    return "\n" + "".join(f"### `{cls.__name__}`\n\n`{_call(cls)}`\n\n{_entry(cls)}\n\n" for cls in classes())
 
 
 def _entry(cls: type[Mechanism]) -> str:

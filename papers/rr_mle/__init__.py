@@ -1,4 +1,4 @@
-"""The exact maximum likelihood of randomised response (Pinzon, ElSalamouny, Massot, Miller, Arcolezi, Palamidessi)."""
+"""The exact maximum likelihood of randomised response (Pinzón, ElSalamouny, Massot, Miller, Arcolezi, Palamidessi)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private telemetry that answers: local differential privacy with exact mechanisms and honest error bars.
+"""Private telemetry you can still learn from: local differential privacy with exact mechanisms and honest error bars.
 
 Every public name is loaded when it is first used, so that importing the package costs next to nothing. Type checkers
 read `__init__.pyi`, which `make derived` writes from the two tables of names.

@@ -45,6 +45,7 @@ from deniable.heavy_hitters.findings import Findings as Findings
 from deniable.heavy_hitters.findings import FoundString as FoundString
 from deniable.heavy_hitters.protocol import HeavyHitters as HeavyHitters
 from deniable.mechanisms.base.accumulator import Accumulator as Accumulator
+from deniable.mechanisms.channels.matrix import MatrixMechanism as MatrixMechanism
 from deniable.mechanisms.cohorts.bloom_response import BloomResponse as BloomResponse
 from deniable.mechanisms.cohorts.hadamard_sketch import HadamardSketch as HadamardSketch
 from deniable.mechanisms.cohorts.hashed_response import HashedResponse as HashedResponse

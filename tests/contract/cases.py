@@ -12,20 +12,18 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import deniable as dn
 from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.testing import Traits
+from deniable.testing.checks import EPSILONS
+from deniable.testing.contract import USUAL_SETTINGS
 from tests import ROOT
 from tests.contract.vectors import Vector
 
 Setting = dict[str, Any]
 
-EPSILONS = (1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 50.0)
 _FEW_VALUES, _MANY_VALUES = (2, 3, 5, 8, 12), (1000, 22_000, 2**24)
 _BELOW_ALL_USE = (1e-9, 1e-12, 1e-15, 3e-16)
-
-_USUAL = tuple({"k": k, "epsilon": epsilon} for k in (2, 3, 5) for epsilon in (0.5, 1.0, 3.0))
 
 
 def _nothing(_: int) -> Setting:
@@ -43,12 +41,12 @@ _NONE = Refused()
 
 
 @dataclass(frozen=True)
-class Case:
-    """The settings of a mechanism that the contract is checked on, and how its words are enumerated."""
+class Case(Traits):
+    """The settings of a mechanism that the contract is checked on, and the traits that the checks are told."""
 
     name: str
 
-    small: Sequence[Setting] = _USUAL  # small enough to enumerate every report and every word; two at least
+    small: Sequence[Setting] = USUAL_SETTINGS  # small enough to enumerate every report and every word; two at least
     large: Setting = field(default_factory=lambda: {"k": 500, "epsilon": 3.0})  # some hundred values
     sizes: Sequence[int] = (2, 10, 100, 1000)  # whose numbers the documents show, where they are served
 
@@ -56,13 +54,6 @@ class Case:
     few: Callable[[int], Setting] = _nothing  # what else it is made with for few reports, where every one is tried
     largest: int = _FEW_VALUES[-1]  # the largest domain of which every report is tried
     refused: Refused = _NONE
-
-    summary_keeps_all: bool = True  # whether a summary tells as much as the reports, and so carries the likelihood
-    public_bits: Callable[[Any], int] = lambda _: 0  # of a payload, known from elsewhere and not in `report_bits`
-
-    words: Callable[[Any, int], np.ndarray] | None = None  # (mechanism, bits) -> all words of a report, if no grid
-    draws: Callable[[Any], int] | None = None  # how many independent draws a report makes, if not one per word
-    kind: Callable[[Any], object] = lambda _: None  # kinds of payloads, of which some are rejected more often
 
     vectors: Mapping[str, Vector] = field(default_factory=dict)  # by the last part of their file's name
 

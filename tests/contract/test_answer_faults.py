@@ -11,7 +11,7 @@ import pytest
 import deniable as dn
 from deniable.estimation.channel import Listing
 from tests.contract import answer_faults, cases, faults
-from tests.contract import answers as contract_of_answers
+from tests.contract import checks as contract
 
 SEED = 5
 
@@ -19,14 +19,14 @@ Fault = Callable[[type[Any]], type[Any]]
 
 
 def likelihood(m: Any) -> None:
-    contract_of_answers.check_likelihood(m, SEED)
+    contract.check_likelihood(m, SEED)
 
 
 def tails(m: Any) -> None:
-    contract_of_answers.check_tails(m, SEED)
+    contract.check_tails(m, SEED)
 
 
-support, truth = contract_of_answers.check_support, contract_of_answers.check_methods_find_the_truth
+support, truth = contract.check_support, contract.check_methods_find_the_truth
 
 SOUND = {name: cases.of(name).last() for name in dn.list_mechanisms()}
 

@@ -119,3 +119,28 @@ def test_the_search_works_from_disk(site: Path) -> None:
     assert index.startswith("var __index = ")
     assert all(page.with_suffix(".html").relative_to(DOCS).as_posix() in index for page in PAGES)
     assert "iframe-worker.js" in (site / "index.html").read_text()
+
+
+def test_formulas_are_drawn_and_none_is_left_as_text(site: Path) -> None:
+    pages = {page.relative_to(site).as_posix(): page.read_text() for page in site.rglob("*.html")}
+    assert [name for name, html in pages.items() if 'class="formula"' in html or "```formula" in html] == []
+    assert pages["mechanisms/index.html"].count("<math") > 60
+    assert pages["mechanisms/grr.html"].count("<mfrac>") > 8
+
+
+def test_a_page_has_a_theme_switch_its_neighbours_and_our_own_icon(site: Path) -> None:
+    html = (site / "quickstart.html").read_text()
+    assert html.count('name="__palette"') == 3
+    assert all(text in html for text in ("md-footer__link--prev", "md-footer__link--next"))
+    assert "assets/icon.svg" in html
+    assert "assets/logo.svg" in html
+
+
+def test_no_entry_of_a_table_of_contents_is_a_signature(site: Path) -> None:
+    entries = re.findall(r'class="md-nav__link">\s*<span class="md-ellipsis">(.*?)</span>', pages_of(site), re.DOTALL)
+    assert len(entries) > 100
+    assert [entry for entry in entries if len(re.sub(r"<.*?>|\s+", "", entry)) > 70] == []
+
+
+def pages_of(site: Path) -> str:
+    return "".join(page.read_text() for page in sorted((site / "reference").glob("*.html")))

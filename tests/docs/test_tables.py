@@ -11,7 +11,8 @@ import pytest
 
 import deniable as dn
 from deniable.randomness.keystream import Keystream
-from tests.docs.pages import load, rows
+from tests import ROOT
+from tests.docs.pages import DOCS, blocks, load, rows
 
 
 def test_the_table_of_odds_is_computed() -> None:
@@ -23,6 +24,30 @@ def test_the_table_of_odds_is_computed() -> None:
         for before, share in zip((0.5, 0.1, 0.01), after, strict=True):
             exact = 100 * before * odds / (1 - before + before * odds)
             assert share == (f"{exact:.1f}%" if exact < 10 else f"{exact:.0f}%")
+
+
+def test_the_numbers_to_choose_by_are_computed() -> None:
+    found = {row[0]: row[1:] for row in rows("choosing.md") if re.fullmatch(r"[\d.]+", row[0])}
+    assert set(found) == {"0.5", "1", "2"}
+    for epsilon, (suspicion, guess, people) in found.items():
+        odds = math.exp(float(epsilon))
+        assert suspicion == f"{odds / (9 + odds):.0%}"
+        assert guess == f"{odds / (1 + odds):.0%}"
+        needed = dn.plan(k=100, epsilon=float(epsilon), margin=0.01).users["rare"]
+        assert people == f"{float(f'{needed:.2g}'):,.0f}"
+
+
+def test_the_printed_example_looks_like_what_is_printed() -> None:
+    m = dn.mechanism(labels=["walk", "bus", "car", "train"], epsilon=1.0)
+    printed = f"{m.estimate(dn.simulate(m, [40_000, 30_000, 20_000, 10_000], seed=1))}\n{m.guarantee()}\n"
+    for page in (DOCS / "index.md", ROOT / "README.md"):
+        (shown,) = [block.text for block in blocks(page) if block.language == "text"]
+        assert shape(shown) == shape(printed.replace(", simulated", ""))
+
+
+def shape(text: str) -> list[list[str]]:
+    """The words of each line, whatever their numbers are."""
+    return [re.sub(r"\d[\d.,/]*", "#", line).split() for line in text.splitlines()]
 
 
 def test_the_worked_example_of_randomness_is_what_happens() -> None:

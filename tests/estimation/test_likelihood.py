@@ -121,7 +121,7 @@ def test_sixteen_million_values_sum_to_one(rng: np.random.Generator) -> None:
 
 
 def test_theorem_2_the_three_constrained_estimates_are_collinear() -> None:
-    # Pinzon et al. 2026, Theorem 2: one entry below q, the others at least (Kq - phi)/(K - 1)
+    # Pinzón et al. 2026, Theorem 2: one entry below q, the others at least (Kq - phi)/(K - 1)
     k, n = 6, 600
     channel = channel_for(k, 1.0)
     counts = np.array([20, 110, 110, 115, 120, 125])

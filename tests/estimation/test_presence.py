@@ -43,7 +43,7 @@ def test_presence_asks_for_a_rate_and_a_control() -> None:
 
 
 def test_strings_that_nobody_has_are_not_found_where_cells_hold_few_reports() -> None:
-    """Counts of 4 and of 125 reports lean to the right: taken for normal, most lists would have a false string."""
+    """Counts of 4 and of 125 reports are right-skewed: taken for normal, most lists would have a false string."""
     absent = [f"absent {number}" for number in range(20_000)]
     for n, cohorts, buckets, epsilon in ((2000, 16, 512, 8.0), (50_000, 64, 401, 6.0)):
         people = [f"string {number}" for number in range(n)]

@@ -97,7 +97,7 @@ def test_summaries_that_hold_other_levels_than_they_say_are_refused(hh: dn.Heavy
 
 
 def test_nothing_is_found_where_all_strings_are_different_and_cells_hold_few_reports() -> None:
-    """Estimates lean to the right there: taken for normal, 4 of 5 lists would have a false string."""
+    """Estimates are right-skewed there: taken for normal, 4 of 5 lists would have a false string."""
     wrong = 0
     for seed in range(6):
         rng = np.random.default_rng(seed)

@@ -85,6 +85,12 @@ def _design(source: random.Random) -> Drawn:
     return k, {"blocks": [[other for other in range(k) if other != value] for value in range(min(k, 600))]}
 
 
+def _matrix(source: random.Random) -> Drawn:
+    k = near(source, 2**11)
+    other = 1 / (k + 1)
+    return k, {"matrix": [[2 * other if value == report else other for report in range(k)] for value in range(k)]}
+
+
 def _cohorts(name: str) -> Callable[[random.Random], Drawn]:
     def drawn(source: random.Random) -> Drawn:
         cohorts, buckets = near(source, 2**16, 1), near(source, 2**24)
@@ -125,7 +131,8 @@ def _classes(source: random.Random, k: int) -> dict[str, Any]:
 def _maker(name: str) -> Callable[[random.Random], Drawn]:
     if name in ("orr", "orappor", "cms", "hcms"):
         return _cohorts(name)
-    return {"csr": _csr, "mss": _mss, "pgr": _pgr, "hpgr": _hpgr, "design": _design}.get(name) or _other(name)
+    own = {"csr": _csr, "mss": _mss, "pgr": _pgr, "hpgr": _hpgr, "design": _design, "matrix": _matrix}
+    return own.get(name) or _other(name)
 
 
 def costly(seed: int) -> str:

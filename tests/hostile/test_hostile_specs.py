@@ -142,7 +142,7 @@ def in_little_memory() -> int:
     [
         ("document", spec("grr", {}, domain={"kind": "categories", "labels": ["a", "x" * LARGE]}), "10,000,1"),
         ("labels", spec("grr", {}, domain={"kind": "categories", "labels": list(range(10**5))}), "100,000"),
-        ("thresholds", spec("grr", {}, thresholds={str(i): "1" for i in range(10**4)}), "10,000"),
+        ("thresholds", spec("grr", {}, thresholds={str(i): "1" for i in range(20_000)}), "20,000"),
         ("cells", spec("grr", {}, 2**25), "33,554,432"),
         ("moduli", mss(primes()[:300], [1] * 300), "300"),
         ("blocks", spec("design", {"blocks": [[0], [1]] * 5000}, 2), "10,000"),

@@ -55,7 +55,7 @@ def most_likely(counts: Sequence[int], odds: object) -> list[object]:
     """The maximum of the likelihood of randomised response by sorting, in the arithmetic of `odds`.
 
     `odds` is p/q - 1 (a Fraction or an mpmath number). Drop the smallest counts while they are below
-    s/(R + odds); Pinzon et al. 2026, Algorithm 1, written with counts.
+    s/(R + odds); Pinzón et al. 2026, Algorithm 1, written with counts.
     """
     order = sorted(range(len(counts)), key=lambda i: counts[i])
     total, dropped = sum(counts), 0

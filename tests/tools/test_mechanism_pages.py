@@ -14,6 +14,7 @@ from tools import mechanism_pages
 
 FRONT = """---
 mechanism: a coin
+when: never
 guarantee: exact
 error: large
 bits: '1'
@@ -51,7 +52,7 @@ def test_the_front_of_a_page_is_read(pages: Path) -> None:
     ("text", "complaint"),
     [
         (None, "ss has no page"),
-        ("# ss: a coin\n", "does not say at its front: mechanism, guarantee"),
+        ("# ss: a coin\n", "does not say at its front: mechanism, when, guarantee"),
         (FRONT.replace("bits: '1'\n", ""), "does not say at its front: bits"),
         (FRONT.replace("`w`", "It"), "does not say at its front what w means"),
     ],

@@ -73,7 +73,7 @@ def deniable(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Private telemetry that answers: each device sends a randomised half-truth, together they give a histogram.
+    """Private telemetry you can still learn from: devices send randomised half-truths that add up to a histogram.
 
     \b
     A question from beginning to end:

@@ -1,12 +1,15 @@
-"""Numbers as people read them: as many digits as the error leaves meaningful."""
+"""Numbers and objects as people read them: digits that the error leaves meaningful, short descriptions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _MOST = 8  # decimals of a percentage
+_LABELS = 8  # labels that a description of a domain names
+_DIGITS = 12  # digits of a fingerprint in a short description
+SIMULATED = "Made with a seed: simulated, and protects nobody."
 
 
 def decimals(errors: Iterable[float]) -> int:
@@ -36,3 +39,28 @@ def cells(rows: Iterable[Any]) -> list[list[str]]:
     rows = list(rows)
     digits = decimals(row.std_error for row in rows)
     return [[percent(share, digits) for share in (row.frequency, row.std_error, row.low, row.high)] for row in rows]
+
+
+def brief(thing: object, *words: str, **facts: object) -> str:
+    """Describe an object in one short line, for `__repr__`; empty words are left out, fingerprints are cut.
+
+    >>> brief(Exception(), "simulated", "", n=f"{5000:,}")
+    'Exception(n=5,000, simulated)'
+    """
+    if "fingerprint" in facts:
+        facts["fingerprint"] = f"{str(facts['fingerprint'])[:_DIGITS]}..."
+    parts = [*(f"{name}={value}" for name, value in facts.items()), *filter(None, words)]
+    return f"{type(thing).__name__}({', '.join(parts)})"
+
+
+def described(domain: Mapping[str, Any]) -> str:
+    """Describe a domain, given as plain data, in words; of many labels only the first."""
+    if "labels" in domain:
+        listed = [str(label) for label in domain["labels"][:_LABELS]]
+        if len(domain["labels"]) > _LABELS:
+            listed.append(f"... {len(domain['labels']) - _LABELS:,} more")
+    elif domain["kind"] == "open":
+        listed = [f"any string of up to {domain['max_bytes']:,} bytes"]
+    else:
+        listed = [f"whole numbers {domain['low']} to {domain['high']}"]
+    return ", ".join([*listed, *(domain[extra] for extra in ("other", "no_answer") if extra in domain)])

@@ -12,7 +12,7 @@ import numpy as np
 from deniable.core.arrays import Counts, Floats, Integers, Mask
 from deniable.core.defaults import LEVEL, RATE, SHOWN
 from deniable.core.derivable import Derivable
-from deniable.core.display import cells, decimals, percent
+from deniable.core.display import brief, cells, decimals, percent
 from deniable.core.domain import Domain, Label
 from deniable.core.errors import MissingExtra
 from deniable.core.extras import needed
@@ -28,7 +28,7 @@ class IntervalRule(Protocol):
 
     def present(self, rate: float, control: str) -> Mask: ...
 
-    def least_visible(self, rate: float) -> float: ...
+    def least_visible(self, level: float, simultaneous: bool) -> float: ...
 
 
 class WeightedSums(Protocol):
@@ -151,12 +151,12 @@ class Estimate(Derivable):
         order = there[np.lexsort((there, -self.frequencies[there]))]
         return self.rows(level, simultaneous=simultaneous, places=order)
 
-    def visible(self, rate: float = RATE) -> float:
-        """The least estimated frequency that stands out: an absent value reaches it with a chance of at most `rate`.
+    def visible(self, level: float = LEVEL, *, simultaneous: bool = True) -> float:
+        """The least frequency that stands out from zero: the interval of an estimate below it contains zero.
 
-        The chance is that any of the absent values does, as in `present` with the control "family".
+        It is about the unbiased estimate; a constrained one may lie a little lower or higher.
         """
-        return self.interval_rule.least_visible(strictly_between(0, 1, rate=rate))
+        return self.interval_rule.least_visible(strictly_between(0, 1, level=level), simultaneous)
 
     def to_arrow(self, level: float = LEVEL, *, simultaneous: bool = False) -> Any:
         """An Arrow table: label, frequency, std_error, low, high, users."""
@@ -189,6 +189,15 @@ class Estimate(Derivable):
         from deniable.plots.estimates import draw_estimate
 
         return draw_estimate(self, path, top=top, level=level, **options)
+
+    def __repr__(self) -> str:
+        simulated = "simulated" if self.simulated else ""
+        return brief(self, simulated, k=f"{len(self):,}", n=f"{self.n:,}", method=self.method, target=self.target)
+
+    def _repr_html_(self) -> str:
+        from deniable.cards.intervals import estimate_card
+
+        return estimate_card(self)
 
     def __str__(self) -> str:
         return "\n".join([self.title, *self._text_rows(), *self.remarks()])
@@ -223,11 +232,10 @@ class Estimate(Derivable):
             if simultaneous
             else "for each value named beforehand, not for those chosen because they are at the top."
         )
-        seen = int(self.interval_rule.present(RATE, "family").sum())
-        verb = "stands" if seen == 1 else "stand"
-        least = percent(self.visible(), decimals(self.std_error))
-        many = "no value does" if seen == 0 else f"{seen:,} of {count:,} values {verb} out"
-        return [promise, f"With {self.n:,} reports nothing below {least} stands out from zero; {many}."]
+        seen = int((self.interval(level, simultaneous=simultaneous).low > 0).sum())
+        least = percent(self.visible(level, simultaneous=simultaneous), decimals(self.std_error))
+        many = "no value does" if seen == 0 else f"{seen:,} of {count:,} values {'does' if seen == 1 else 'do'}"
+        return [promise, f"With {self.n:,} reports nothing below about {least} stands out from zero; {many}."]
 
     def _text_rows(self) -> list[str]:
         rows = self.top(SHOWN)

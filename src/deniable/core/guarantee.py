@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from deniable.core.display import brief
+
 _SHOWN_BITS = 1024  # longer fractions are too long to read
 
 
@@ -20,12 +22,25 @@ class Guarantee:
     slack: float
     requested: float
 
-    def __str__(self) -> str:
+    @property
+    def shown_ratio(self) -> str:
+        """The ratio as a fraction and as a decimal number, unless it is too long to read."""
         bits = self.ratio.numerator.bit_length()
-        shown = f"(a fraction of {bits:,} bits)"
-        if bits <= _SHOWN_BITS:
-            shown = f"{self.ratio.numerator}/{self.ratio.denominator} = {_decimal_below(self.ratio, 20)}..."
-        return f"largest ratio {shown} <= e^{self.requested!r}; epsilon {self.epsilon!r}, slack {self.slack:.3g}"
+        if bits > _SHOWN_BITS:
+            return f"(a fraction of {bits:,} bits)"
+        return f"{self.ratio.numerator}/{self.ratio.denominator} = {_decimal_below(self.ratio, 20)}..."
+
+    def __str__(self) -> str:
+        spent = f"epsilon {self.epsilon!r}, slack {self.slack:.3g}"
+        return f"largest ratio {self.shown_ratio} <= e^{self.requested!r}; {spent}"
+
+    def __repr__(self) -> str:
+        return brief(self, epsilon=self.epsilon, requested=self.requested, slack=f"{self.slack:.3g}")
+
+    def _repr_html_(self) -> str:
+        from deniable.cards.data import guarantee_card
+
+        return guarantee_card(self)
 
 
 def _decimal_below(number: Fraction, places: int) -> str:

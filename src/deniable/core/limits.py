@@ -60,7 +60,7 @@ class Limits:
 
     document: int = 2**21  # bytes of JSON
     labels: int = 2**16
-    thresholds: int = 2**12
+    thresholds: int = 2**14
     cells: int = 2**24
     tables: int = 2**22
     cohorts: int = 2**16

@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from deniable.core.display import brief
+
 ABOUT = {"users": "the users who reported", "population": "the population"}
 
 
@@ -39,11 +41,21 @@ class Quantity:
         return asdict(self)
 
     def __str__(self) -> str:
-        value, error, low, high = self._numbers()
+        value, error, low, high = self.numbers
         interval = f"{100 * self.level:g}% interval {low} to {high}"
         return f"{self.name}: {value}{error and f' ± {error}'} ({interval}, about {ABOUT[self.target]})"
 
-    def _numbers(self) -> list[str]:
+    def __repr__(self) -> str:
+        value, error, *_ = self.numbers
+        return brief(self, f"{self.name}: {value}{error and f' ± {error}'}")
+
+    def _repr_html_(self) -> str:
+        from deniable.cards.intervals import quantity_card
+
+        return quantity_card(self)
+
+    @property
+    def numbers(self) -> list[str]:
         """The value, the standard error if there is one, and the two ends, to two digits of the error."""
         scale, unit = (100, "%") if self.percent else (1, "")
         error = self.std_error

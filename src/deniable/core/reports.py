@@ -15,6 +15,7 @@ from typing import Any, overload
 import numpy as np
 
 from deniable.core.arrays import Payloads
+from deniable.core.display import brief
 from deniable.core.errors import FingerprintMismatch, MalformedReport, UnsupportedVersion
 from deniable.core.extras import needed
 
@@ -73,6 +74,15 @@ class Reports:
         return same_kind and np.array_equal(self.data, other.data)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        simulated = "simulated" if self.simulated else ""
+        return brief(self, simulated, n=f"{len(self):,}", fingerprint=self.fingerprint)
+
+    def _repr_html_(self) -> str:
+        from deniable.cards.data import reports_card
+
+        return reports_card(self)
 
     @staticmethod
     def concatenate(batches: Iterable[Reports]) -> Reports:

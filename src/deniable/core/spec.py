@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
+from deniable.core.display import brief
 from deniable.core.domain import Domain
 from deniable.core.errors import SpecError, UnsupportedVersion, cut, listed, shown
 from deniable.core.limits import DEFAULT, Limits, length
@@ -100,6 +101,14 @@ class Spec(Document):
             "parameters": dict(self.parameters),
             "thresholds": {name: str(number) for name, number in self.thresholds.items()},
         }
+
+    def __repr__(self) -> str:
+        return brief(self, mechanism=self.mechanism, version=self.version, fingerprint=self.fingerprint)
+
+    def _repr_html_(self) -> str:
+        from deniable.cards.data import spec_card
+
+        return spec_card(self)
 
     @staticmethod
     def from_json(text: str | bytes, *, limits: Limits | None = DEFAULT) -> Spec:

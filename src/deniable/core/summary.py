@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Counts
+from deniable.core.display import brief
 from deniable.core.errors import (
     CountOverflow,
     FingerprintMismatch,
@@ -138,8 +139,13 @@ class Summary:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        kind = ", simulated" if self.simulated else ""
-        return f"Summary(n={self.n:,}, cells={len(self.counts):,}, fingerprint={self.fingerprint[:12]}...{kind})"
+        simulated = "simulated" if self.simulated else ""
+        return brief(self, simulated, n=f"{self.n:,}", cells=f"{len(self.counts):,}", fingerprint=self.fingerprint)
+
+    def _repr_html_(self) -> str:
+        from deniable.cards.data import summary_card
+
+        return summary_card(self)
 
     def to_bytes(self) -> bytes:
         """The summary as bytes, with a checksum."""

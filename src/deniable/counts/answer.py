@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.core.arrays import Floats
+from deniable.core.display import brief
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice, strictly_between
 
@@ -173,11 +174,26 @@ class Answer:
             "notes": list(self.notes),
         }
 
+    @property
+    def kind(self) -> str:
+        """Whether the answer is unbiased, and if not, by which method it was made."""
+        return "unbiased" if self.unbiased else f"{self.method}, biased"
+
+    def __repr__(self) -> str:
+        facts = {"answers": f"{np.size(self.value):,}"}
+        if not np.ndim(self.value):
+            facts = {"value": f"{self.value:.6g}", "std_error": f"{self.std_error:.3g}"}
+        return brief(self, self.kind, question=self.question, **facts)
+
+    def _repr_html_(self) -> str:
+        from deniable.counts.cards import answer_card
+
+        return answer_card(self)
+
     def __str__(self) -> str:
-        kind = "unbiased" if self.unbiased else f"{self.method}, biased"
         if np.ndim(self.value):
-            return f"{self.question}: {np.size(self.value):,} answers ({kind})"
-        lines = [f"{self.question}: {self.value:.6g} +- {self.std_error:.3g} ({kind}; naive {self.naive:.6g})"]
+            return f"{self.question}: {np.size(self.value):,} answers ({self.kind})"
+        lines = [f"{self.question}: {self.value:.6g} +- {self.std_error:.3g} ({self.kind}; naive {self.naive:.6g})"]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core.arrays import Numbers
+from deniable.core.display import brief
 from deniable.core.errors import InvalidArgument, MalformedReport, UnsupportedVersion, shown
 from deniable.core.extras import needed
 from deniable.core.guarantee import Guarantee
@@ -89,6 +90,15 @@ class Release:
 
     def __reduce__(self) -> tuple[object, ...]:
         return Release, (np.array(self.values), self.noise, self.simulated)
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, self.shape)) or "1"
+        return brief(self, "simulated" if self.simulated else "", counts=shape, noise=self.noise)
+
+    def _repr_html_(self) -> str:
+        from deniable.counts.cards import release_card
+
+        return release_card(self)
 
     def __str__(self) -> str:
         kind = " (simulated: it protects nobody)" if self.simulated else ""

@@ -21,6 +21,7 @@ import numpy as np
 
 from deniable.core.arrays import Counts, Floats
 from deniable.core.defaults import RATE
+from deniable.core.display import brief
 from deniable.core.domain import Label
 from deniable.core.errors import InvalidArgument
 from deniable.core.estimate import Estimate
@@ -69,6 +70,14 @@ class Alike:
             "exact": self.exact,
             "p_values": [list(pair) for pair in self.p_values.items()],
         }
+
+    def __repr__(self) -> str:
+        return brief(self, groups=len(self.groups), p_value=f"{self.p_value:.2g}", differ=self.differ)
+
+    def _repr_html_(self) -> str:
+        from deniable.cards.intervals import alike_card
+
+        return alike_card(self)
 
     def __str__(self) -> str:
         found = f"differ, most in {self.label}" if self.differ else "are not found to differ"

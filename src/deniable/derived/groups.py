@@ -14,6 +14,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Indices
 from deniable.core.defaults import LEVEL, SHOWN
+from deniable.core.display import brief
 from deniable.core.domain import Label
 from deniable.core.errors import InvalidArgument
 from deniable.core.estimate import Estimate, Interval
@@ -113,13 +114,24 @@ class Differences:
         rows = [each.to_dict() for each in self.rows(level, simultaneous=simultaneous)]
         return {"n": [self.first.n, self.second.n], "target": self.target, "level": level, "values": rows}
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """One line: the numbers of reports, what the errors refer to, and what the intervals promise."""
         title = f"differences of {self.first.n:,} and {self.second.n:,} reports, about {ABOUT[self.target]}"
+        return f"{title}; intervals hold for all labels at once"
+
+    def __repr__(self) -> str:
+        return brief(self, k=f"{len(self):,}", n=f"{self.first.n:,} and {self.second.n:,}", target=self.target)
+
+    def _repr_html_(self) -> str:
+        from deniable.cards.intervals import differences_card
+
+        return differences_card(self)
+
+    def __str__(self) -> str:
         lines = [str(each).rpartition(",")[0] + ")" for each in self.largest(SHOWN)]
         left = len(self) - len(lines)
-        return "\n".join(
-            [f"{title}; intervals hold for all labels at once", *lines, *([f"... and {left:,} more"] if left else [])]
-        )
+        return "\n".join([self.title, *lines, *([f"... and {left:,} more"] if left else [])])
 
 
 def check_targets(estimates: list[Estimate]) -> None:

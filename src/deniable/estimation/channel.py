@@ -46,7 +46,7 @@ class PureChannel:
     def unbiased(self, counts: Counts, n: int) -> Floats:
         """f = (count/n - q) / (p - q). Unbiased; sums to 1 for randomised response; may be negative.
 
-        Reference: Kairouz, Bonawitz, Ramage 2016, section 4.1 (Inv in Pinzon et al. 2026, eq. 2).
+        Reference: Kairouz, Bonawitz, Ramage 2016, section 4.1 (Inv in Pinzón et al. 2026, eq. 2).
         """
         frequencies: Floats = self.excess(counts, n) / float(n * self.gain)
         return frequencies

@@ -57,9 +57,10 @@ class ScoreIntervals:
         """The values that are present, by tests of frequency 0 from the tails."""
         return significant(self.tails.p_values(), rate, control)
 
-    def least_visible(self, rate: float) -> float:
-        """The least estimate that stands out from absent values, of which any does with a chance of at most `rate`."""
-        return float(self.tails.least_visible(rate / len(self.unbiased)).min())
+    def least_visible(self, level: float, simultaneous: bool) -> float:
+        """The least estimate whose interval lies above zero."""
+        miss = (1 - level) / (len(self.unbiased) if simultaneous else 1)
+        return float(self.tails.least_visible(miss / 2).min())
 
 
 def score_interval(unbiased: Floats, n: int, noise: Noise, miss: float) -> tuple[Floats, Floats]:

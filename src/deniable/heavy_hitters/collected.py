@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Levels
+from deniable.core.display import brief
 from deniable.core.errors import FingerprintMismatch, MalformedReport, MalformedSummary
 from deniable.core.extras import needed
 from deniable.core.reports import Reports
@@ -46,6 +47,10 @@ class HitterReports:
 
     def __len__(self) -> int:
         return len(self.reports)
+
+    def __repr__(self) -> str:
+        simulated = "simulated" if self.reports.simulated else ""
+        return brief(self, simulated, n=f"{len(self):,}", fingerprint=self.reports.fingerprint)
 
     def __add__(self, other: HitterReports) -> HitterReports:
         if not isinstance(other, HitterReports):
@@ -88,6 +93,10 @@ class HitterSummary:
     @property
     def simulated(self) -> bool:
         return any(part.simulated for part in self.levels)
+
+    def __repr__(self) -> str:
+        simulated = "simulated" if self.simulated else ""
+        return brief(self, simulated, n=f"{self.n:,}", levels=len(self.levels), fingerprint=self.fingerprint)
 
     def __add__(self, other: HitterSummary) -> HitterSummary:
         if not isinstance(other, HitterSummary):

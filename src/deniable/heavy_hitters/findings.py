@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats
 from deniable.core.defaults import LEVEL, SHOWN
+from deniable.core.display import brief, cells
 from deniable.core.extras import needed
 from deniable.core.validate import strictly_between, whole
 from deniable.heavy_hitters.selection import given_selection
@@ -31,6 +32,11 @@ class FoundString(NamedTuple):
     low: float
     high: float
     users: float
+
+    @property
+    def text(self) -> str:
+        """The string as it is printed: a prefix ends in dots."""
+        return self.label if self.whole else f"{self.label}…"
 
 
 class LevelNote(NamedTuple):
@@ -172,14 +178,26 @@ class Findings:
 
         return draw_rows(self.top(top, level), path, f"{len(self):,} strings found in {self.n:,} reports")
 
+    @property
+    def title(self) -> str:
+        """One line: how many strings were found in how many reports."""
+        return f"{len(self):,} strings found in {self.n:,} reports{', simulated' if self.simulated else ''}"
+
+    def __repr__(self) -> str:
+        simulated = "simulated" if self.simulated else ""
+        return brief(self, simulated, found=f"{len(self):,}", n=f"{self.n:,}", target=self.target)
+
+    def _repr_html_(self) -> str:
+        from deniable.heavy_hitters.cards import findings_card
+
+        return findings_card(self)
+
     def __str__(self) -> str:
         rows = self.top(SHOWN)
         width = max([5, *(len(row.label) + 1 for row in rows)])
-        lines = [f"{len(self):,} strings found in {self.n:,} reports{', simulated' if self.simulated else ''}"]
+        lines = [self.title]
         lines.append(f"{'value':<{width}} {'frequency':>11} {'std. error':>11}   {LEVEL:.0%} interval")
-        for row in rows:
-            name = row.label if row.whole else f"{row.label}…"
-            numbers = f"{row.frequency:11.4%} {row.std_error:11.4%}   {row.low:.4%} .. {row.high:.4%}"
-            lines.append(f"{name:<{width}} {numbers}")
+        for row, (frequency, error, low, high) in zip(rows, cells(rows), strict=True):
+            lines.append(f"{row.text:<{width}} {frequency:>11} {error:>11}   {low} .. {high}")
         hidden = len(self) - len(rows)
         return "\n".join([*lines, *([f"... and {hidden:,} more"] if hidden else []), self.promise, self.missed])

@@ -14,6 +14,7 @@ ALL: tuple[tuple[str, int, str, str], ...] = (
     ("hcms", 1, "cohorts.hadamard_sketch", "HadamardSketch"),
     ("hpgr", 1, "designs.hybrid_geometry", "HybridProjectiveGeometryResponse"),
     ("hr", 1, "hadamard.hadamard_response", "HadamardResponse"),
+    ("matrix", 1, "channels.matrix", "MatrixMechanism"),
     ("mss", 1, "subsets.modular_subset", "ModularSubsetSelection"),
     ("olh", 1, "hashing.local_hashing", "OptimizedLocalHashing"),
     ("orappor", 1, "cohorts.bloom_response", "BloomResponse"),
@@ -26,4 +27,5 @@ ALL: tuple[tuple[str, int, str, str], ...] = (
     ("sue", 1, "unary.unary_encoding", "SymmetricUnaryEncoding"),
     ("the", 1, "unary.histogram_thresholding", "ThresholdingHistogramEncoding"),
 )
+AUTO = "auto"  # in place of a name: the mechanism with the least error
 CLASSES = {cls: file for _, _, file, cls in ALL}

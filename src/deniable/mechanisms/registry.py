@@ -1,4 +1,4 @@
-"""All mechanisms by name and version, as catalogue.py lists them.
+"""All mechanisms by name and version: as catalogue.py lists them, and from outside (outside.py).
 
 A name and version never change meaning (see spec.py), so a spec written today makes the same mechanism
 forever. A mechanism's file is loaded when it is first used: a device needs only one.
@@ -21,22 +21,24 @@ from deniable.core.spec import Spec
 from deniable.core.suggest import did_you_mean
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.catalogue import ALL, CLASSES
+from deniable.mechanisms.catalogue import AUTO as AUTO
 from deniable.mechanisms.cohorts.sizes import DesignWarning
+from deniable.mechanisms.outside import outside_classes, outside_names
 
 if TYPE_CHECKING:
     from deniable.mechanisms.forecasts.forecast import Forecast
 
-AUTO = "auto"  # in place of a name: the mechanism with the least error
+_OWN = sorted({name for name, *_ in ALL})
 
 
 def list_mechanisms() -> list[str]:
-    """The names of all mechanisms."""
-    return sorted({name for name, *_ in ALL})
+    """The names of all mechanisms: the package's own, registered ones, and those that installed packages declare."""
+    return sorted({*_OWN, *outside_names()})
 
 
 def registered(name: str | None = None) -> tuple[type[Mechanism], ...]:
     """The classes of one name, or of all names, in every version."""
-    return tuple(load_class(cls) for own, _, _, cls in ALL if name in (None, own))
+    return (*(load_class(cls) for own, _, _, cls in ALL if name in (None, own)), *outside_classes(name))
 
 
 def open_mechanisms() -> list[str]:
@@ -56,16 +58,21 @@ def parameters_of(name: str) -> list[str]:
         from deniable.mechanisms.forecasts.choice import OPTIONS
 
         return list(OPTIONS)
-    newest = _newest(name)
-    options = [each.name for each in signature(newest.choose).parameters.values() if each.kind is each.KEYWORD_ONLY]
-    return list(signature(newest).parameters)[2:] + options
+    return _parameters(_newest(name))
+
+
+def _parameters(cls: type[Mechanism]) -> list[str]:
+    options = [each.name for each in signature(cls.choose).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    return list(signature(cls).parameters)[2:] + options
 
 
 def full_name(name: object) -> str:
     """Return the name of a mechanism as it is registered, whatever its case; raise InvalidArgument if there is none."""
-    known = list_mechanisms()
-    if isinstance(name, str) and name.strip().lower() in known:
-        return name.strip().lower()
+    if isinstance(name, str) and (found := name.strip().lower()) in {*_OWN, *outside_names(installed=False)}:
+        return found
+    known = list_mechanisms()  # looks through the installed packages too
+    if isinstance(name, str) and found in known:
+        return found
     hint = did_you_mean(name, [*known, AUTO]) or f'"{AUTO}" chooses one.'
     raise InvalidArgument("name", "be one of " + ", ".join(known), name, hint)
 
@@ -92,29 +99,37 @@ def mechanism(
     >>> mechanism("grr", labels=["yes", "no"], epsilon=1.0).k
     2
     >>> mechanism(k=22_000, epsilon=2.0).name
-    'csr'
+    'pgr'
     """
+    chosen = domain_of(k, labels, domain)
+    if isinstance(name, str) and name.strip().lower() == AUTO:
+        return _automatic(chosen, epsilon, parameters)
+    made = make(_newest(name), chosen, epsilon, **parameters)
+    if made.advice():
+        warnings.warn(made.advice(), DesignWarning, stacklevel=2)
+    return made
+
+
+def domain_of(k: int | None, labels: Iterable[Label] | None, domain: Domain | None) -> Domain:
+    """The domain that is given by the one of the three that is not None; raise InvalidArgument unless one is."""
     given = {"k": k, "labels": labels, "domain": domain}
     chosen = [argument for argument, value in given.items() if value is not None]
     if len(chosen) != 1:
         raise InvalidArgument("domain", "be given exactly once", chosen, "Give k, labels or domain.")
     values: Any = given[chosen[0]] if labels is None else Domain.categories(labels)
-    chosen_domain = Domain.of(values)
-    if isinstance(name, str) and name.strip().lower() == AUTO:
-        return _automatic(chosen_domain, epsilon, parameters)
-    name = full_name(name)
-    newest = _newest(name)
-    if isinstance(chosen_domain, Open) and not newest.open_domains:
+    return Domain.of(values)
+
+
+def make(cls: type[Mechanism], domain: Domain, epsilon: float, **parameters: Any) -> Mechanism:
+    """Make a mechanism of a class, registered or not; raise InvalidArgument for parameters that it does not have."""
+    if isinstance(domain, Open) and not cls.open_domains:
         hint = f"Open strings are for {', '.join(open_mechanisms())}."
-        raise InvalidArgument("domain", f"be closed for {name}", chosen_domain.kind, hint)
-    known = parameters_of(name)
+        raise InvalidArgument("domain", f"be closed for {cls.name}", domain.kind, hint)
+    known = _parameters(cls)
     if unknown := sorted(set(parameters) - set(known)):
         hint = f"It takes {', '.join(known) or 'no parameters'}."
-        raise InvalidArgument("parameters", f"be known to {name}", unknown, hint)
-    made = newest.choose(chosen_domain, epsilon, **parameters)
-    if made.advice():
-        warnings.warn(made.advice(), DesignWarning, stacklevel=2)
-    return made
+        raise InvalidArgument("parameters", f"be known to {cls.name}", unknown, hint)
+    return cls.choose(domain, epsilon, **parameters)
 
 
 def _automatic(domain: Domain, epsilon: float, parameters: dict[str, Any]) -> Mechanism:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from deniable.core.display import brief
 from deniable.core.extras import needed
 from deniable.core.spec import Spec
 from deniable.mechanisms.base.mechanism import Mechanism
@@ -81,6 +82,15 @@ class Plan:
             **{name: dict(getattr(self, name)) for name in ("left_out", "users", "top", "suspicion")},
             "notes": list(self.notes),
         }
+
+    def __repr__(self) -> str:
+        facts = {"epsilon": f"{self.epsilon:g}", "n": f"{self.n:,}", "margin": f"{100 * self.margin:.3g}%"}
+        return brief(self, mechanism=self.mechanism.name, values=f"{self.values:,}", **facts)
+
+    def _repr_html_(self) -> str:
+        from deniable.planning.cards import plan_card
+
+        return plan_card(self)
 
     def __str__(self) -> str:
         from deniable.planning.plan_text import as_text

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deniable.core.display import brief
 from deniable.core.extras import needed
 
 
@@ -54,11 +55,21 @@ class Comparison:
         document = {"k": self.k, "epsilon": self.epsilon, "n": self.n, "mechanisms": clean}
         return json.dumps({**document, "left_out": dict(self.left_out)}, indent=1)
 
+    def __repr__(self) -> str:
+        best = {"best": self.rows[0].mechanism} if self.rows else {}
+        facts = {"k": f"{self.k:,}", "epsilon": f"{self.epsilon:g}", "n": f"{self.n:,}", "mechanisms": len(self.rows)}
+        return brief(self, **facts, **best)
+
+    def _repr_html_(self) -> str:
+        from deniable.planning.cards import comparison_card
+
+        return comparison_card(self)
+
     def __str__(self) -> str:
         if not self.rows:
-            return "\n".join(self._omission)
-        lines = ["  ".join(line) for line in _aligned(self._table)]
-        return "\n".join([*lines, *self._omission])
+            return "\n".join(self.omission)
+        lines = ["  ".join(line) for line in _aligned(self.table)]
+        return "\n".join([*lines, *self.omission])
 
     def __rich__(self) -> Any:
         with needed():
@@ -67,9 +78,9 @@ class Comparison:
 
         if not self.rows:
             return Text(str(self))
-        caption = next(iter(self._omission), None)
-        table = Table(title=self._title, title_justify="left", caption=caption, caption_justify="left")
-        headings, *rows = self._table
+        caption = next(iter(self.omission), None)
+        table = Table(title=self.title, title_justify="left", caption=caption, caption_justify="left")
+        headings, *rows = self.table
         for place, heading in enumerate(headings):
             table.add_column(heading, justify="right" if place else "left")
         for row in rows:
@@ -80,21 +91,22 @@ class Comparison:
         """Error against bits; the size of a dot is the server's time, where it was measured."""
         from deniable.plots.costs import draw_costs
 
-        return draw_costs(self.rows, path, title=self._title)
+        return draw_costs(self.rows, path, title=self.title)
 
     @property
-    def _title(self) -> str:
+    def title(self) -> str:
+        """The question, in one line."""
         return f"k={self.k:,}, epsilon={self.epsilon:g}, n={self.n:,}"
 
     @property
-    def _table(self) -> list[list[str]]:
+    def table(self) -> list[list[str]]:
         """Headings and cells, without the columns that were not measured."""
         lines = [_cells(row) for row in self.rows]
         kept = [name for name in _HEADINGS if any(line[name] for line in lines)]
         return [kept, *([line[name] for name in kept] for line in lines)]
 
     @property
-    def _omission(self) -> list[str]:
+    def omission(self) -> list[str]:
         """One line about the mechanisms that are not in the table; if none is in it, the reason for each."""
         count, all_ = len(self.left_out), len(self.left_out) + len(self.rows)
         if not self.rows:

@@ -16,7 +16,11 @@ _WIDTH = 11
 
 def as_text(plan: Plan) -> str:
     """The lines that `print` shows."""
-    return "\n".join([_heading(plan), *_facts(plan), "", *_picture(plan), "", *_others(plan), *_notes(plan)]).rstrip()
+    lines = [heading(plan), *(f"  {name:<{_WIDTH}}{text}" for name, text in facts(plan)), ""]
+    lines += [f"  {name:<18}{margin:>10}{together:>14}" for name, margin, together in picture(plan)]
+    lines += ["", *([f"Instead of {plan.mechanism.name}:"] if plan.runners_up else [])]
+    lines += [f"  {name}: {reason}" for name, reason in others(plan)]
+    return "\n".join([*lines, *(["", *plan.notes] if plan.notes else [])]).rstrip()
 
 
 def percent(share: float) -> str:
@@ -24,7 +28,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g}%" if share < 10 else f"{share:.3g} times all users"
 
 
-def _heading(plan: Plan) -> str:
+def heading(plan: Plan) -> str:
+    """The mechanism and the numbers of the question, in one line."""
     kind = "candidates" if isinstance(plan.mechanism.domain, Open) else "values"
     return (
         f"{plan.mechanism.name}: {plan.values:,} {kind}, epsilon {plan.epsilon:g}, {plan.n:,} users, "
@@ -32,36 +37,29 @@ def _heading(plan: Plan) -> str:
     )
 
 
-def _facts(plan: Plan) -> Iterator[str]:
-    yield _line("because", f"{plan.why}")
+def facts(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Names and what the plan says of each."""
+    yield "because", plan.why
     answers = {
         "users": f"{plan.n:,}{_several(plan)}",
         "epsilon": f"{plan.epsilon:g}",
         "margin": f"{percent(plan.margin)} for a rare value ({plan.level:.0%} interval, half its width)",
     }
-    yield _line(plan.found, answers[plan.found])
-    yield _line(
-        "visible",
-        f"from a share of {percent(plan.visible)} on, for a value named in advance; "
-        f"{percent(plan.visible_any)} for any of all (power {plan.power:.0%})",
-    )
+    yield plan.found, answers[plan.found]
+    named, any_ = percent(plan.visible), percent(plan.visible_any)
+    power = f"(power {plan.power:.0%})"
+    yield "visible", f"from a share of {named} on, for a value named in advance; {any_} for any of all {power}"
     if plan.top:
         top = plan.top
-        yield _line(
-            "top",
-            f"{top['expected']:.1f} of the first {top['top']} expected for shares 1/rank^{top['zipf']:g}; all of them "
-            f"with probability {plan.level:.0%} from {top['users_for_all']:,} users",
-        )
-    yield _line("attack", f"the best guess from one report is right in {percent(plan.attack)} of cases")
+        expected = f"{top['expected']:.1f} of the first {top['top']} expected for shares 1/rank^{top['zipf']:g}"
+        yield "top", f"{expected}; all of them with probability {plan.level:.0%} from {top['users_for_all']:,} users"
+    yield "attack", f"the best guess from one report is right in {percent(plan.attack)} of cases"
     if plan.suspicion:
         risk = plan.suspicion
-        yield _line(
-            "suspicion",
-            f"of {percent(risk['before'])} becomes at most {percent(risk['after'])}, and of 50% at most "
-            f"{percent(risk['half_becomes'])}",
-        )
+        before, after, half = (percent(risk[name]) for name in ("before", "after", "half_becomes"))
+        yield "suspicion", f"of {before} becomes at most {after}, and of 50% at most {half}"
     if plan.spent < 0.99 * plan.epsilon:
-        yield _line("spent", f"only {plan.spent:.3g} of epsilon {plan.epsilon:g}")
+        yield "spent", f"only {plan.spent:.3g} of epsilon {plan.epsilon:g}"
 
 
 def _several(plan: Plan) -> str:
@@ -71,31 +69,21 @@ def _several(plan: Plan) -> str:
     return f" for a value named in advance ({users['any']:,} for any of all)" if users else ""
 
 
-def _picture(plan: Plan) -> Iterator[str]:
-    yield f"  {'share of a value':<18}{'margin':>10}{'all at once':>14}"
+def picture(plan: Plan) -> list[tuple[str, str, str]]:
+    """The margins to expect, by the share of a value: headings, then rows."""
+    rows = [("share of a value", "margin", "all at once")]
     for row in plan.expect:
         name = "worst" if row.worst else "rare" if row.share == 0 else percent(row.share)
-        yield f"  {name:<18}{percent(row.margin):>10}{percent(row.margin_all):>14}"
+        rows.append((name, percent(row.margin), percent(row.margin_all)))
+    return rows
 
 
-def _others(plan: Plan) -> Iterator[str]:
-    if plan.runners_up:
-        yield f"Instead of {plan.mechanism.name}:"
-    for other in plan.runners_up:
-        yield f"  {other.mechanism}: {other.reason}{_needed(plan, other)}"
+def others(plan: Plan) -> list[tuple[str, str]]:
+    """The runners-up, each with its reason."""
+    return [(other.mechanism, f"{other.reason}{_needed(plan, other)}") for other in plan.runners_up]
 
 
 def _needed(plan: Plan, other: RunnerUp) -> str:
     if other.needed is None:
         return ""
     return f" ({other.needed:,} users)" if plan.found == "users" else f" (epsilon {other.needed:g})"
-
-
-def _notes(plan: Plan) -> Iterator[str]:
-    if plan.notes:
-        yield ""
-    yield from plan.notes
-
-
-def _line(name: str, text: str) -> str:
-    return f"  {name:<{_WIDTH}}{text}"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Floats, Integers
+from deniable.core.display import brief
 from deniable.core.domain import MAX_SIZE, Domain
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, ValueOutsideDomain
@@ -85,6 +86,10 @@ class Tuning:
     def _design(self) -> Any:
         m = self.mechanism
         return m.functions.design(self._indices, complete=True) if isinstance(m.domain, Open) else m.whole_design
+
+    def __repr__(self) -> str:
+        facts = {"n": f"{self.n:,}", "candidates": f"{self.candidates:,}", "std_error": f"{100 * self.std_error:.3g}%"}
+        return brief(self, mechanism=self.mechanism.name, **facts)
 
     def __str__(self) -> str:
         m = self.mechanism

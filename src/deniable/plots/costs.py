@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from deniable.plots.estimates import DPI, INK, MISS, STATIC, check_suffix, new_figure
+from deniable.plots.estimates import DPI, INK, MISS, STATIC, check_suffix, new_axes
 
 _LETTER, _LINE = 5.2, 10.0  # width of a letter and height of a line, in points
 _MOST = 5.0  # larger errors, relative to the least, are shown at the top edge with their value
@@ -19,7 +19,7 @@ def draw_costs(rows: Sequence[Any], path: str | Path | None, *, title: str) -> A
     """Draw mechanisms by bits and error, on logarithmic axes; dots grow with the server's time, if measured."""
     if path is not None:
         check_suffix(path, STATIC)
-    ax = new_figure(9.0, 5.5).add_subplot()
+    ax = new_axes(9.0, 5.5)
     least = min((row.loss for row in rows), default=1.0)
     edge = _MOST * least
     timed = any(row.server_ms == row.server_ms for row in rows)

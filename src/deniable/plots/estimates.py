@@ -45,7 +45,7 @@ def draw_rows(rows: Sequence[Any], path: str | Path | None, title: str, ax: Any 
         if Path(path).suffix.lower() == ".html":
             return save_page(interval_chart(rows, title), path)
     if ax is None:
-        ax = new_figure(8.0, 1.2 + 0.26 * len(rows)).add_subplot()
+        ax = new_axes(8.0, 1.2 + 0.26 * len(rows))
     _intervals(ax, rows, range(len(rows)), INK)
     ax.set_yticks(range(len(rows)), [_plain(row.label) for row in rows])
     ax.invert_yaxis()
@@ -176,6 +176,15 @@ def new_figure(width: float, height: float) -> Any:
     except ImportError:
         raise MissingExtra("drawing a picture", "deniable[plots]") from None
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def new_axes(width: float, height: float) -> Any:
+    """Return empty axes that show themselves in a notebook."""
+    try:
+        from deniable.plots.axes import shown_axes
+    except ImportError:
+        raise MissingExtra("drawing a picture", "deniable[plots]") from None
+    return shown_axes(width, height)
 
 
 def load_altair() -> Any:

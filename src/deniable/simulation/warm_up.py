@@ -35,11 +35,13 @@ def cache_folder() -> str | None:
 
 
 def _example(name: str) -> Mechanism:
-    """A small mechanism of this name; a block design has no default, so it gets all pairs of a few values."""
+    """A small mechanism of this name; with the blocks or the matrix that it cannot do without."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the size of the example
         if name == "design":
             return mechanism(name, k=_FEW, epsilon=1.0, blocks=[list(pair) for pair in combinations(range(_FEW), 2)])
+        if name == "matrix":
+            return mechanism(name, k=2, epsilon=1.0, matrix=[[0.7, 0.3], [0.3, 0.7]])
         return mechanism(name, k=_VALUES, epsilon=1.0)
 
 

@@ -104,7 +104,7 @@ def _document(
 
     together = simultaneous if simultaneous is not None else top is not None
     rows = answer.rows(level, simultaneous=together) if top is None else answer.top(top, level, simultaneous=together)
-    seen = {"visible_from": answer.visible()}
+    seen = {"visible_from": answer.visible(level, simultaneous=together)}
     return to_json(
         {
             **facts(answer, level),

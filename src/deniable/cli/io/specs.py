@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
 USERS = tuple(10**power for power in range(4, 9))
 FREQUENCIES = (0.0, 0.1, 0.5)
-_LABELS_SHOWN = 8
 _AT_ONCE = 0.01  # seconds: less is not worth stating
 _STEPS = {"building": "mechanism", "report": "first report", "summary": "summary"}
 
@@ -53,6 +52,7 @@ def print_facts(facts: dict[str, Any]) -> None:
     from rich.markup import escape
 
     from deniable.cli.terminal import console, table
+    from deniable.core.display import described
 
     guarantee, domain, rate = facts["guarantee"], facts["domain"], facts["reconstruction_rate"]
     guess = ""
@@ -62,7 +62,7 @@ def print_facts(facts: dict[str, Any]) -> None:
     lines = {
         "mechanism": f"{facts['mechanism']}, version {facts['version']}",
         "fingerprint": facts["fingerprint"],
-        "domain": _described(domain) if rate is None else f"{facts['values']:,} values: {_described(domain)}",
+        "domain": described(domain) if rate is None else f"{facts['values']:,} values: {described(domain)}",
         "parameters": ", ".join(f"{name} {value}" for name, value in facts["parameters"].items()),
         "thresholds": ", ".join(f"{name} {number}" for name, number in facts["thresholds"].items()),
         "guarantee": guarantee["statement"],
@@ -93,15 +93,3 @@ def _bytes(number: int) -> str:
         if number >= size:
             return f"{number / size:.3g} {unit}"
     return "below 1 KiB"
-
-
-def _described(domain: dict[str, Any]) -> str:
-    if "labels" in domain:
-        listed = [str(label) for label in domain["labels"]]
-        more = [f"... {len(listed) - _LABELS_SHOWN:,} more"] if len(listed) > _LABELS_SHOWN else []
-        listed = listed[:_LABELS_SHOWN] + more
-    elif domain["kind"] == "open":
-        listed = [f"any string of up to {domain['max_bytes']:,} bytes"]
-    else:
-        listed = [f"whole numbers {domain['low']} to {domain['high']}"]
-    return ", ".join([*listed, *(domain[extra] for extra in ("other", "no_answer") if extra in domain)])

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Indices, Numbers
+from deniable.core.display import brief, described
 from deniable.core.domain import MISSING, OUTSIDE, Domain, Label, check_text
 from deniable.core.domain.columns import Column, entries
 from deniable.core.errors import InvalidArgument
@@ -41,6 +42,9 @@ class Categories(Domain):
             everything = self.all_labels()
             twice = next(label for place, label in enumerate(everything) if self._table[label] != place)
             raise InvalidArgument("labels", "be distinct", twice)
+
+    def __repr__(self) -> str:
+        return brief(self, described(self.to_dict()), k=f"{self.k:,}")
 
     @cached_property
     def _table(self) -> dict[Label, int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.arrays import Floats
+from deniable.core.display import brief
 from deniable.core.errors import InvalidArgument
 from deniable.counts.continuous.noises import ContinuousNoise, Laplace, Staircase
 from deniable.counts.release import Release
@@ -35,6 +36,10 @@ class ContinuousRelease:
             raise InvalidArgument("values", "be one or more finite numbers", self.values)
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
+
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self.values.shape)) or "1"
+        return brief(self, "simulated" if self.simulated else "", counts=size, noise=type(self.noise).__name__)
 
 
 def to_laplace(release: Release, *, seed: int | None = None) -> ContinuousRelease:

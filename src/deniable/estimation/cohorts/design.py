@@ -13,6 +13,7 @@ counts one more, the sum of all frequencies). For y = values/rank the condition 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +26,7 @@ from deniable.randomness.simulated import generator
 
 MOST_LOAD = 0.5  # most unknowns per equation at which least squares is worth its errors
 DENSE = 1024  # values up to which the system is solved, and its errors known, exactly
+_AFFORDABLE = 2**31  # comparisons of buckets up to which that is done
 _ROUNDS = 2000
 _TOLERANCE = 1e-6  # of the residual: far below any standard error
 _RANK = 1e-9  # eigenvalues below this share of the largest count as zero
@@ -53,6 +55,11 @@ class CohortDesign:
     def load(self) -> float:
         """y: values to be told apart per equation; least squares needs it well below 1."""
         return (self.values - self.complete) / (self.cohorts * (self.buckets - 1))
+
+    @property
+    def dense(self) -> bool:
+        """Whether the system is small enough to be written out."""
+        return self.values <= DENSE and self.values**2 * len(self.table) <= _AFFORDABLE
 
     def gather(self, cells: Floats) -> Floats:
         """X cells: for each value, the sum of its cells, less the centre times the sum of all cells."""
@@ -91,7 +98,7 @@ class CohortDesign:
 
     def solve(self, wanted: Floats, tolerance: float = _TOLERANCE) -> tuple[Floats, int]:
         """x with (X X^T) x = wanted, and the steps taken (0 for a direct solution)."""
-        if self.values <= DENSE:
+        if self.dense:
             return self.inverse @ wanted, 0
         mean = wanted.mean() if self.complete else 0.0
         scale = 1.0 / (self.cohorts * self.hashes)
@@ -145,7 +152,7 @@ class CohortDesign:
     @property
     def rank(self) -> int:
         """The number of frequencies that the cells determine: exact for few values, else an upper bound."""
-        if self.values > DENSE:
+        if not self.dense:
             return min(self.values - self.complete, self.cohorts * (self.buckets - 1))
         return self._solution[1]
 
@@ -159,11 +166,13 @@ class CohortDesign:
         """The diagonal of the inverse of X X^T, and the sum of all its entries.
 
         Exact for few values. Beyond, the diagonal is taken as constant, which it nearly is for random hashes, and its
-        mean is estimated from at least 40,000 random signs (Hutchinson 1990), to about 1%.
+        mean is estimated from random signs (Hutchinson 1990), to about 1%.
         """
-        if self.values <= DENSE:
+        if self.dense:
             return np.diag(self.inverse).copy(), float(self.inverse.sum())
-        signs = generator(0).choice([-1.0, 1.0], (-(-_PROBED // self.values), self.values))
+        # a small load makes the inverse nearly diagonal, and few signs exact
+        wanted = math.ceil(_PROBED * min(1.0, 4 * self.load))
+        signs = generator(0).choice([-1.0, 1.0], (-(-wanted // self.values), self.values))
         mean = float(np.mean([row @ self.solve(row, _ROUGH)[0] for row in signs])) / self.values
         total = 0.0 if self.complete else float(self.solve(np.ones(self.values), _ROUGH)[0].sum())
         return np.full(self.values, mean), total

@@ -23,7 +23,7 @@ def most_likely(counts: Counts, channel: PureChannel) -> Floats:
     The differences are taken between integers, so only the last roundings remain.
     Guarantee: the unique maximiser; sums to 1 within a few roundings.
     Cost: linear in the number of values (see simplex.py), typically 3 to 9 passes.
-    Reference: Kairouz, Bonawitz, Ramage 2016, section F; MLE* in Pinzon et al. 2026, Theorem 1.
+    Reference: Kairouz, Bonawitz, Ramage 2016, section F; MLE* in Pinzón et al. 2026, Theorem 1.
     """
     odds = channel.gain / channel.q
     num, den = odds.numerator, odds.denominator

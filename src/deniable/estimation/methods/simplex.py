@@ -6,7 +6,7 @@ below a threshold T(s, R) can be dropped at once; dropping them never lowers T, 
 fewer and fewer counts end at the solution. T is an exact rational, rounded up, because a whole number
 lies below T exactly when it lies below ceil(T).
 
-Reference: Michelot 1986 for the projection; Kairouz, Bonawitz, Ramage 2016, section F, and Pinzon et
+Reference: Michelot 1986 for the projection; Kairouz, Bonawitz, Ramage 2016, section F, and Pinzón et
 al. 2026, Theorem 1, for the likelihood, both stated there with a sort.
 
 `nearest_distribution` does the same in floats, for unbiased estimates that are not an affine function of counts.
@@ -53,7 +53,7 @@ def projected(counts: Counts, n: int, channel: PureChannel) -> Floats:
     """Euclidean projection of the unbiased estimate onto the simplex. Biased.
 
     Formula: with g = n(p - q), drop count < (s - g)/R;  f = (count - s/R)/g + 1/R.
-    Reference: InvP in Pinzon et al. 2026, section 2.3; Norm-Sub in Wang et al. 2020.
+    Reference: InvP in Pinzón et al. 2026, section 2.3; Norm-Sub in Wang et al. 2020.
     """
     gain = n * channel.gain
     num, den = gain.numerator, gain.denominator

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.display import brief
 from deniable.core.domain import Domain
 from deniable.core.domain.open import Open
 from deniable.core.errors import FingerprintMismatch, InvalidArgument
@@ -60,6 +61,15 @@ class Definition(ABC):
     epsilon: float
     thresholds: Mapping[str, int] = field(init=False, repr=False, compare=False)
     spec: Spec = field(init=False, repr=False, compare=False)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in cls.__dict__:  # a dataclass would write one, with every label and parameter
+            cls.__repr__ = Definition.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        size = {} if isinstance(self.domain, Open) else {"k": f"{self.k:,}"}
+        return brief(self, **size, epsilon=f"{self.epsilon:g}", fingerprint=self.fingerprint)
 
     def __post_init__(self) -> None:
         set_once = object.__setattr__

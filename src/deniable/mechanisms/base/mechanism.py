@@ -39,6 +39,11 @@ class Mechanism(Definition):
     linear follows from its two probabilities. Any other mechanism defines `unbiased` and `noise` itself.
     """
 
+    def _repr_html_(self) -> str:
+        from deniable.mechanisms.base.card import mechanism_card
+
+        return mechanism_card(self)
+
     def privatize(self, values: Any, *, seed: int | None = None) -> Reports:
         """Randomise a batch of values, one per person, with fresh secure randomness.
 

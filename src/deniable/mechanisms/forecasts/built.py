@@ -34,7 +34,10 @@ def forecast(name: str, k: int, epsilon: float) -> Forecast:
     return of_mechanism(mechanism(name, k=k, epsilon=epsilon))
 
 
-NO_FORMULA = {"design": "Its error depends on the blocks that you give it: make one and read its variance."}
+NO_FORMULA = {
+    "design": "Its error depends on the blocks that you give it: make one and read its variance.",
+    "matrix": "Its error depends on the matrix that you give it: make one and read its variance.",
+}
 
 
 def _modular(k: int, epsilon: float) -> Forecast:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from unittest.mock import patch
 
 import numpy as np
@@ -11,9 +12,10 @@ from deniable.core.arrays import Indices, Payloads
 from deniable.mechanisms.base.client import CHUNK_WORDS
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.randomness.choices import Choices
-from deniable.randomness.keystream import Keystream
-from tests.contract.checks.payloads import payload_key
-from tests.contract.checks.words import Counting, coarse, coarse_bits
+from deniable.randomness.keystream import MODULUS, Keystream
+from deniable.testing.checks.payloads import payload_key
+from deniable.testing.checks.words import Counting, coarse, coarse_bits
+from deniable.testing.expectations import require, require_equal
 
 
 def by_kernel(m: Mechanism, indices: Indices, keystream: Keystream) -> Payloads:
@@ -23,25 +25,29 @@ def by_kernel(m: Mechanism, indices: Indices, keystream: Keystream) -> Payloads:
 
 
 def check_batch_equals_one_by_one(m: Mechanism, seed: int) -> None:
+    """A batch by `randomize` holds the reports that `randomize_one` makes of the same words."""
     keystream = Keystream.seeded(seed)
     indices = np.random.default_rng(seed).integers(0, m.k, 500)
     batch = by_kernel(m, indices, keystream)
     stream = keystream.stream(0)
     for i, index in enumerate(indices.tolist()):
         words = stream.words(m.stride).tolist()
-        assert payload_key(batch[i]) == m.randomize_one(index, Choices(words, keystream.overflow(i)))
+        alone = m.randomize_one(index, Choices(words, keystream.overflow(i)))
+        require_equal(payload_key(batch[i]), alone, f"report {i} of a batch, of value {index},")
     few = m.payloads(indices[:5], keystream)
-    assert np.array_equal(few, batch[:5])
+    require(np.array_equal(few, batch[:5]), "a small batch must hold the first reports of a large one")
 
 
 def check_rejected_draws_use_the_overflow_stream(m: Mechanism, seed: int) -> None:
-    # with few bits many draws are rejected; both paths must still agree
+    """Where many draws are rejected, because words have few bits, both paths still agree."""
     check_batch_equals_one_by_one(coarse(m, coarse_bits(m)), seed)
 
 
 def check_overflow_is_indexed_by_report_beyond_the_first_chunk(m: Mechanism, seed: int) -> None:
-    # the base hands words to the kernel in chunks; a report's overflow must not restart with each
-    small, keystream, shown = coarse(m, coarse_bits(m)), Keystream.seeded(seed), 400
+    """The kernel gets words in chunks; a report's overflow does not restart with each."""
+    small, keystream = coarse(m, coarse_bits(m)), Keystream.seeded(seed)
+    shares = [t / MODULUS for name, t in small.thresholds.items() if name.startswith("rejection") and t]
+    shown = math.ceil(25 / max(shares)) if shares else 400  # none of them is rejected once in e^25 times
     n = CHUNK_WORDS // m.stride + shown
     indices = np.random.default_rng(seed).integers(0, m.k, n)
     batch = by_kernel(small, indices, keystream)
@@ -49,20 +55,18 @@ def check_overflow_is_indexed_by_report_beyond_the_first_chunk(m: Mechanism, see
     replaced = 0
     for i, own in enumerate(words, start=n - shown):
         overflow = Counting(keystream.overflow(i))
-        assert payload_key(batch[i]) == small.randomize_one(int(indices[i]), Choices(own, iter(overflow)))
+        alone = small.randomize_one(int(indices[i]), Choices(own, iter(overflow)))
+        require_equal(payload_key(batch[i]), alone, f"report {i} of a long batch")
         replaced += overflow.read > 0
-    assert replaced > 0 or not any(name.startswith("rejection") and t for name, t in small.thresholds.items())
+    require(replaced > 0 or not shares, "rejected draws must be drawn again from the report's own overflow")
 
 
 def check_one_value_changes_one_report(m: Mechanism, seed: int) -> None:
+    """Another value of one person changes no other person's report."""
     keystream = Keystream.seeded(seed)
     before = np.zeros(300, np.int64)
     after = before.copy()
     after[150] = m.k - 1
-    differs = np.flatnonzero(
-        [
-            payload_key(a) != payload_key(b)
-            for a, b in zip(by_kernel(m, before, keystream), by_kernel(m, after, keystream), strict=True)
-        ]
-    )
-    assert set(differs.tolist()) <= {150}
+    pairs = zip(by_kernel(m, before, keystream), by_kernel(m, after, keystream), strict=True)
+    differs = {i for i, (one, other) in enumerate(pairs) if payload_key(one) != payload_key(other)}
+    require(differs <= {150}, f"a change of value 150 must change no other report, and changed {sorted(differs)}")

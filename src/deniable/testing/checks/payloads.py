@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
+from deniable.core.arrays import Payloads
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.layouts.layout import Payload
 
 
-def tally(payloads: np.ndarray) -> Counter[Payload]:
+def tally(payloads: Payloads) -> Counter[Payload]:
     """How often each payload occurs in an array of them."""
     widths = [int(most).bit_length() for most in payloads.max(0)] if payloads.ndim == 2 and len(payloads) else []
     if 0 < sum(widths) <= 64:  # numbers are sorted faster than rows, and small ones counted faster than sorted
@@ -30,12 +32,12 @@ def tally(payloads: np.ndarray) -> Counter[Payload]:
     return Counter(dict(zip(map(payload_key, rows), counts.tolist(), strict=True)))
 
 
-def payload_key(entry: object) -> Payload:
+def payload_key(entry: Any) -> Payload:
     """A row of a payload array as `layout.all` writes it."""
-    return tuple(entry.tolist()) if np.ndim(entry) else int(entry)  # type: ignore[attr-defined, call-overload]
+    return tuple(entry.tolist()) if np.ndim(entry) else int(entry)
 
 
-def payload_array(m: Mechanism, payloads: list[Payload]) -> np.ndarray:
+def payload_array(m: Mechanism, payloads: list[Payload]) -> Payloads:
     """Payloads in the layout of a batch."""
     out = m.layout.empty(len(payloads))
     for place, payload in enumerate(payloads):

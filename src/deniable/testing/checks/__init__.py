@@ -1,19 +1,26 @@
-"""What every mechanism promises, as checks that take a mechanism and fail with AssertionError.
+"""What every mechanism promises, as checks that take a mechanism and fail with AssertionError and a reason.
 
-They run over the registry (test_contract.py), and on mechanisms with planted faults, each of which must
-be caught (faults.py, and a list in the test file of each mechanism).
+`deniable.testing.check_mechanism` runs all of them. The tests of this package run them over the registry, and on
+mechanisms with planted faults, each of which must be caught.
 """
 
 from __future__ import annotations
 
 from deniable.mechanisms.base.mechanism import Mechanism
-from tests.contract.checks.batches import (
+from deniable.testing.checks.answers import (
+    check_errors_are_those_of_every_value,
+    check_likelihood,
+    check_methods_find_the_truth,
+    check_support,
+    check_tails,
+)
+from deniable.testing.checks.batches import (
     check_batch_equals_one_by_one,
     check_one_value_changes_one_report,
     check_overflow_is_indexed_by_report_beyond_the_first_chunk,
     check_rejected_draws_use_the_overflow_stream,
 )
-from tests.contract.checks.channel import (
+from deniable.testing.checks.channel import (
     channel_of,
     check_channel_sums_to_one,
     check_largest_ratio_is_within_epsilon,
@@ -21,23 +28,31 @@ from tests.contract.checks.channel import (
     check_operator_is_the_channel,
     check_reconstruction_rate,
 )
-from tests.contract.checks.encoding import (
+from deniable.testing.checks.encoding import (
     check_bytes_decode_or_are_refused,
     check_encoding_round_trips,
+    check_many_bytes_decode_or_are_refused,
 )
-from tests.contract.checks.estimates import (
+from deniable.testing.checks.estimates import (
     check_error_is_the_stated_one,
     check_estimate_is_a_mean_over_reports,
     check_supporters,
     check_unbiased_and_variance,
     check_variances_of_weighted_sums,
 )
-from tests.contract.checks.payloads import (
+from deniable.testing.checks.payloads import (
     payload_array,
     payload_key,
     tally,
 )
-from tests.contract.checks.sampling import (
+from deniable.testing.checks.refusals import (
+    EPSILONS,
+    check_bad_settings_are_refused,
+    check_bad_values_are_refused,
+    made,
+    served,
+)
+from deniable.testing.checks.sampling import (
     ALPHA,
     check_a_device_draws_a_fresh_key_each_time,
     check_sampler_follows_channel,
@@ -45,10 +60,18 @@ from tests.contract.checks.sampling import (
     chi_square_rejects,
     samples_for,
 )
-from tests.contract.checks.summaries import (
+from deniable.testing.checks.specs import (
+    check_labels_survive_the_spec,
+    check_no_values_make_no_reports,
+    check_seeded_reports_are_marked,
+    check_spec_makes_the_same_mechanism,
+    check_what_belongs_to_another_spec_is_refused,
+    given,
+)
+from deniable.testing.checks.summaries import (
     check_summary_counts_every_report,
 )
-from tests.contract.checks.words import (
+from deniable.testing.checks.words import (
     check_kernel_makes_the_channel,
     check_plain_path_makes_the_channel,
     coarse,
@@ -60,17 +83,26 @@ from tests.contract.checks.words import (
 
 __all__ = [
     "ALPHA",
+    "EPSILONS",
     "channel_of",
     "check_a_device_draws_a_fresh_key_each_time",
+    "check_bad_settings_are_refused",
+    "check_bad_values_are_refused",
     "check_batch_equals_one_by_one",
     "check_bytes_decode_or_are_refused",
     "check_channel_sums_to_one",
     "check_encoding_round_trips",
     "check_error_is_the_stated_one",
+    "check_errors_are_those_of_every_value",
     "check_estimate_is_a_mean_over_reports",
     "check_exact_and_unbiased",
     "check_kernel_makes_the_channel",
+    "check_labels_survive_the_spec",
     "check_largest_ratio_is_within_epsilon",
+    "check_likelihood",
+    "check_many_bytes_decode_or_are_refused",
+    "check_methods_find_the_truth",
+    "check_no_values_make_no_reports",
     "check_one_value_changes_one_report",
     "check_operator_is",
     "check_operator_is_the_channel",
@@ -79,20 +111,28 @@ __all__ = [
     "check_reconstruction_rate",
     "check_rejected_draws_use_the_overflow_stream",
     "check_sampler_follows_channel",
+    "check_seeded_reports_are_marked",
     "check_simulation_follows_channel",
+    "check_spec_makes_the_same_mechanism",
     "check_summary_counts_every_report",
+    "check_support",
     "check_supporters",
+    "check_tails",
     "check_unbiased_and_variance",
     "check_variances_of_weighted_sums",
+    "check_what_belongs_to_another_spec_is_refused",
     "chi_square_rejects",
     "coarse",
     "coarse_bits",
     "enumerable_bits",
     "every_word",
+    "given",
+    "made",
     "matches_channel",
     "payload_array",
     "payload_key",
     "samples_for",
+    "served",
     "tally",
 ]
 

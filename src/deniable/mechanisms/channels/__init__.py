@@ -1,0 +1,1 @@
+"""Channels given as a matrix of probabilities: matrix."""
