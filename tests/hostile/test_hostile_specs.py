@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -193,6 +196,13 @@ def test_costs_add_up_and_enormous_ones_are_refused() -> None:
     for cost in (Cost(cells=10**4000), Cost(nanoseconds=10**4000)):
         with pytest.raises(dn.SpecError, match=r"over 2\^132"):
             DEFAULT.check(cost)
+
+
+def test_the_threat_model_states_the_limits_of_the_code() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "threat-model.md").read_text()
+    stated = re.findall(r"^\| `(\w+)` \| ([\d.,]+) \|", page, re.MULTILINE)
+    assert {name: float(most.replace(",", "")) for name, most in stated} == asdict(DEFAULT)
+    assert repr(DEFAULT) == "Limits()"
 
 
 if __name__ == "__main__":

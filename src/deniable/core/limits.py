@@ -50,12 +50,12 @@ class Cost:
         return Cost(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Limits:
     """The most that `from_spec` accepts. The defaults keep a spec below half a second and 256 MiB.
 
-    >>> Limits(cells=2**28).cells
-    268435456
+    >>> Limits(cells=2**28)
+    Limits(cells=268435456)
     """
 
     document: int = 2**21  # bytes of JSON
@@ -68,6 +68,10 @@ class Limits:
     blocks: int = 2**13
     memory: int = 2**28  # bytes: the largest of the three steps
     seconds: float = 0.5
+
+    def __repr__(self) -> str:
+        pairs = ((each, getattr(self, each.name)) for each in fields(self))
+        return f"Limits({', '.join(f'{each.name}={value}' for each, value in pairs if value != each.default)})"
 
     def check(self, cost: Cost) -> None:
         """Raise SpecError if a mechanism costs more than this."""
