@@ -66,7 +66,7 @@ M = dn.mechanism("grr", labels=["a", "b", "c"], epsilon=1.0)
 S = M.summarize([0, 0, 1, 2])
 
 WRONG = [
-    (lambda: dn.mechanism("xyz", k=5, epsilon=1.0), "name must be one of "),
+    (lambda: dn.mechanism("xyz", k=5, epsilon=1.0), "mechanism must be one of "),
     (lambda: dn.mechanism("grr", k=1, epsilon=1.0), "k must be a whole number from 2 to 2147483648, got 1"),
     (lambda: dn.mechanism("grr", k=5, epsilon=-1.0), "epsilon must be positive, got -1.0"),
     (lambda: dn.mechanism("grr", k=5, epsilon=60), "epsilon must be at most 50"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
-from deniable.counts.answer import Moments
+from deniable.counts.moments import Moments
 from deniable.randomness.simulated import generator
 from papers.frame.experiment import Claim, Experiment, Grid, Lines, Table, Verdict
 from papers.frame.judging import exact, only, share_of

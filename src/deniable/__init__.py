@@ -53,6 +53,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "UnreliableAnswer": "counts.answer",
     "UnsupportedVersion": "core.errors",
     "ValueOutsideDomain": "core.errors",
+    "WeakPrivacy": "core.weak",
     "alike": "derived.alike",
     "combine": "counts.combination",
     "compare": "planning.comparison",

@@ -23,6 +23,7 @@ from deniable.core.reports import Report as Report
 from deniable.core.reports import Reports as Reports
 from deniable.core.spec import Spec as Spec
 from deniable.core.summary import Summary as Summary
+from deniable.core.weak import WeakPrivacy as WeakPrivacy
 from deniable.counts import ask as ask
 from deniable.counts.answer import Answer as Answer
 from deniable.counts.answer import UnreliableAnswer as UnreliableAnswer

@@ -58,7 +58,10 @@ def test_true_and_false_are_read_from_text(tmp_path: Path) -> None:
     document = json.loads(succeed("estimate", reports, "--spec", spec, "--sum", "true", "--json"))
     assert [row["label"] for row in document["values"]] == [True, False]
     assert document["derived"][0]["value"] == pytest.approx(2 / 3, abs=1e-3)
+    reports = tmp_path / "others.parquet"
     values.write_text("agrees\nyes\n")
-    check_refusal(run("privatize", values, "--spec", spec, "-o", reports), "must be one of the 2 labels, got 'yes'")
+    check_refusal(
+        run("privatize", values, "--spec", spec, "-o", reports), "must be one of the 2 labels (True, False), got 'yes'"
+    )
     values.write_text("true\nfalse\n")
     check_refusal(run("privatize", values, "--spec", spec, "-o", reports), "is a value of the domain")

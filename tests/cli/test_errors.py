@@ -86,7 +86,7 @@ WRONG = {
     'spec new --epsilon 1 --labels a,"b"c -o out.json': "--labels has a quotation mark out of place",
     "spec new --epsilon 1 --labels-file labels.txt -o out.json": "labels.txt: line 2 is empty",
     "spec new --epsilon 1 --labels-file latin.csv -o out.json": "latin.csv: not UTF-8",
-    "spec new --epsilon 1 --k 3 --mechanism magic -o out.json": "name must be one of",
+    "spec new --epsilon 1 --k 3 --mechanism magic -o out.json": "mechanism must be one of",
     "spec new --epsilon 1 --k 3 -o nowhere/out.json": "nowhere/out.json: cannot be written",
     "spec new --epsilon 1 --k 3 -o subfolder.csv": "subfolder.csv: Is a directory",
     # specs
@@ -101,7 +101,7 @@ WRONG = {
     "spec check other.json reports.parquet": "reports.parquet: the file belongs to another spec",
     "spec check other.json all.summary": "all.summary: the file belongs to another spec",
     "spec check spec.json values.csv": "values.csv: exactly one column must be called report@",
-    "users-needed --spec spec.json": "margin must be given",
+    "users-needed --spec spec.json": "give --margin or --detect, and only one of them",
     "users-needed --spec spec.json --margin 2": "margin must lie strictly between 0 and 1",
     # values
     "privatize nothing.csv --spec spec.json -o out.csv": "nothing.csv: No such file",
@@ -169,6 +169,8 @@ def test_standard_input_that_is_not_text_is_refused(folder: Path) -> None:
 def test_an_error_after_half_the_output_leaves_the_old_file_as_it_was(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     out.write_text("old")
-    outcome = run("privatize", "-", "--spec", folder / "spec.json", "-o", out, stdin=b"yes\n" * 500_000 + b"sure\n")
+    asked = ["privatize", "-", "--spec", folder / "spec.json", "-o", out]
+    check_refusal(run(*asked), "out.csv: the file exists. A second set of reports from the same people spends epsilon")
+    outcome = run(*asked, "--overwrite", stdin=b"yes\n" * 500_000 + b"sure\n")
     check_refusal(outcome, "standard input: value in row 500001 must be one of the 2 labels")
     assert listing(tmp_path) == {"out.csv": 3}

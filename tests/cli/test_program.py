@@ -95,7 +95,7 @@ def test_the_package_runs_as_a_program() -> None:
         ("deniable est", ["estimate"]),
         ("deniable spec ", ["new", "show", "check"]),
         ("deniable estimate --si", ["--simultaneous"]),
-        ("deniable heavy-hitters find --al", ["--alphabet"]),
+        ("deniable heavy-hitters find --alp", ["--alphabet"]),
         ("deniable ask sim", ["simpson"]),
     ],
 )

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import deniable as dn
-from tests.cli.command import run, succeed
+from tests.cli.command import check_refusal, run, succeed
 from tests.cli.noisy import COUNTS, LABELS, asked, expected
 
 TREE = {
@@ -87,7 +87,8 @@ def test_counts_are_the_same_in_every_form(name: str, text: str, tmp_path: Path)
     source = name if name == "-" else tmp_path / name
     if name != "-":
         Path(source).write_bytes(text.encode())
-    out = succeed("release", source, "--epsilon", 1, "--seed", 5, "-o", "-", stdin=text.encode())
+    arguments = ["release", source, "--epsilon", 1, "--seed", 5, "--one-row-per-category", "-o", "-"]
+    out = succeed(*arguments, stdin=text.encode())
     assert [int(line.rpartition(",")[2]) for line in out.splitlines()[1:]] == expected().values.tolist()
 
 
@@ -95,8 +96,8 @@ def test_counts_are_the_same_in_every_form(name: str, text: str, tmp_path: Path)
     "values", [pa.array(COUNTS, pa.uint16()), pa.array(COUNTS, pa.float64()), pa.array(COUNTS).cast(pa.string())]
 )
 def test_parquet_counts_may_be_of_any_type_that_holds_them(values: Any, tmp_path: Path) -> None:
-    pa.parquet.write_table(pa.table({"n": values}), tmp_path / "c.parquet")
-    succeed("release", tmp_path / "c.parquet", "--epsilon", 1, "--seed", 5, "-o", tmp_path / "n.json")
+    pa.parquet.write_table(pa.table({"n": values, "town": LABELS}), tmp_path / "c.parquet")
+    succeed("release", tmp_path / "c.parquet", "--epsilon", 1, "--seed", 5, "--column", "n", "-o", tmp_path / "n.json")
     assert dn.Release.from_json((tmp_path / "n.json").read_text()) == expected()
 
 
@@ -144,10 +145,42 @@ def test_a_matrix_that_python_published_has_numbered_columns(tmp_path: Path) -> 
 def test_columns_beside_the_counts_are_left_out_unless_they_are_asked_for(tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text("town,doctor,n\nA,x,3\nB,y,4\n")
     arguments = ["release", tmp_path / "c.csv", "--epsilon", 1]
-    assert succeed(*arguments, "-o", "-").startswith("n@epsilon")
+    assert succeed(*arguments, "--one-row-per-category", "-o", "-").startswith("n@epsilon")
     outcome = run(*arguments, "--label", "town", "-o", "-")
     assert outcome.out.startswith("town,n@epsilon")
     assert "left out: doctor" in outcome.err
     (tmp_path / "c.csv").write_text("secret,n\n3.5,3\n4.5,4\n")
     assert run(*arguments, "-o", "-").err.count("exactly one column must hold numbers") == 1
-    assert succeed(*arguments, "--column", "n", "-o", "-").startswith("n@epsilon")  # numbers are no labels
+    chosen = [*arguments, "--column", "n", "-o", "-"]
+    assert succeed(*chosen, "--one-row-per-category").startswith("n@epsilon")  # numbers are no labels
+
+
+MICRODATA = "habit,age,country\ndaily,66,NL\nnever,4,BE\ndaily,73,NL\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "reason"),
+    [
+        (MICRODATA, [], "'age' would be published as counts, but their rows have no label"),
+        (MICRODATA, ["--column", "age"], "rows have no label"),
+        (MICRODATA, ["--label", "habit"], "label 'habit' is not unique"),
+        (MICRODATA, ["--label", "habit", "--label", "country"], "label 'habit', 'country' is not unique"),
+        ("age\n66\n4\n", [], "'age' would be published as counts, but their rows have no label"),
+        ("name,age\nJo,66\nAl,4\nJo,66\n", [], "label 'name' is not unique"),
+    ],
+)
+def test_one_row_per_person_is_refused(text: str, options: list[str], reason: str, tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text(text)
+    arguments = ["release", tmp_path / "v.csv", "--epsilon", 1, *options, "-o", tmp_path / "n.csv"]
+    outcome = run(*arguments)
+    check_refusal(outcome, reason)
+    assert "looks like one row per person" in outcome.err
+    assert "Is there one row per category?" in outcome.err
+    assert not (tmp_path / "n.csv").exists()
+    succeed(*arguments, "--one-row-per-category")
+
+
+def test_tables_and_mappings_are_not_counts() -> None:
+    for counts in (pa.table({"age": [66, 4]}), {"daily": 3}):
+        with pytest.raises(dn.InvalidArgument, match=r"one per category.*one row per person"):
+            dn.DiscreteLaplace(1.0).release(counts)

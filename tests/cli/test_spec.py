@@ -70,7 +70,7 @@ def test_any_parameter_of_a_mechanism_can_be_set(
         ("-m olh --set g=3 --set g=4", "--set g: the parameter is given twice"),
         ("-m olh --set g=many", "g must be a whole number from 2 to 2147483648, got 'many'"),
         ("-m olh --set salt=5", "salt must be a string, got 5"),
-        ("-m magic --set g=3", "name must be one of"),
+        ("-m magic --set g=3", "mechanism must be one of"),
     ],
 )
 def test_a_parameter_that_does_not_fit_is_refused_with_those_that_do(arguments: str, reason: str) -> None:

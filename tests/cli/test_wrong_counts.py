@@ -34,6 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "ragged.csv").write_text("town,n\nA,3\nB\n")
     (folder / "narrow.csv").write_text("town,n\nA\nB\n")
     (folder / "twice.csv").write_text("n,n\n3,4\n")
+    (folder / "reports.csv").write_text(f"report@{'0' * 64}\n3\n")
     (folder / "no-rows.csv").write_text("town,n\n")
     (folder / "empty.csv").touch()
     (folder / "empty.json").write_text("{}")
@@ -88,8 +89,9 @@ WRONG = {
     "release counts.csv --epsilon nan -o out.csv": "epsilon must be a positive number",
     "release counts.csv --epsilon 1 --sensitivity -1 -o out.csv": "sensitivity must be a whole number from 1",
     "release counts.csv --epsilon 1 -o out.xlsx": "out.xlsx: a release is written to .csv, .parquet, .json files",
-    "ask medan noisy.csv": "question must be one of total, moment",
-    "ask": "Missing argument 'QUESTION'",
+    "ask medan noisy.csv": "No such command 'medan'. Did you mean 'median'",
+    "ask": "Missing command",
+    "ask median reports.csv": "reports.csv: this file holds reports, not noisy counts. Use deniable estimate.",
     "ask median": "Missing argument 'NOISY",
     "ask median nothing.csv": "nothing.csv: No such file",
     "ask median counts.csv": "counts.csv: the file does not record the noise in its counts. Give --epsilon",
@@ -101,9 +103,9 @@ WRONG = {
     "ask median noisy.csv --sensitivity 2": "--sensitivity is 2, but the file records 1",
     "ask median noisy.csv --column m": "there is no column 'm'. The columns are 'n'",
     "ask median noisy.csv --level 1": "level must lie strictly between 0 and 1",
-    "ask median noisy.csv --power 2": "--power is not a parameter of median, which takes no parameters",
-    "ask stars noisy.csv --power 2": "--power is not a parameter of stars, which takes --k",
-    "ask order-statistic noisy.csv": "order-statistic needs --k",
+    "ask median noisy.csv --power 2": "No such option: --power",
+    "ask stars noisy.csv --power 2": "No such option: --power",
+    "ask order-statistic noisy.csv": "Missing option '--k'",
     "ask order-statistic noisy.csv --k 3": "k must be a whole number from 1 to 2",
     "ask median noisy.csv --best worst": "best must be one of",
     "ask order-statistics noisy.csv --best naive": "--best must be unbiased for order-statistics",

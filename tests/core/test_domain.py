@@ -92,7 +92,8 @@ def test_a_batch_finds_what_single_values_find(domain: Domain) -> None:
 
 def test_a_refusal_names_value_position_and_rule() -> None:
     with pytest.raises(
-        dn.ValueOutsideDomain, match=r"value at position 1 must be one of the 3 labels, got 'mauve'. The domain has"
+        dn.ValueOutsideDomain,
+        match=r"value at position 1 must be one of the 3 labels \(red, green, blue\), got 'mauve'. The domain has",
     ):
         COLOURS.indices(["red", "mauve"])
     with pytest.raises(

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.counts.answer import Moments, settle
+from deniable.counts.answer import settle
+from deniable.counts.moments import Moments
 from deniable.counts.operator.function import Function
 from deniable.counts.operator.plug_in import smoothed
 from deniable.counts.operator.terms import terms_at

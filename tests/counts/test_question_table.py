@@ -32,7 +32,8 @@ def test_every_question_of_the_table_can_be_asked_with_its_parameters() -> None:
         assert (np.ndim(answer.value) == 1) == question.many
         assert question.help
         assert all(
-            each.kind in ("whole", "number", "flag", "numbers", "json", "release") for each in question.parameters
+            each.kind in ("whole", "number", "share", "flag", "numbers", "json", "release")
+            for each in question.parameters
         )
         assert dn.ask.question(question.name) is question
         json.dumps(answer.to_dict())

@@ -139,7 +139,7 @@ def test_the_profile_is_unbiased_by_enumeration(r: int) -> None:
         own = twin._replace(f=lambda p, _: float(sum(each <= 0 for each in p) if r == 0 else p.count(r)))
         value, first, square = twins.wanted(own, y, y, float(noise.a))
         assert answer.value[r] == pytest.approx(value, abs=1e-12)
-        assert answer.std_error[r] ** 2 == pytest.approx(first**2 - square, abs=1e-12)
+        assert answer.variance[r] == pytest.approx(first**2 - square, abs=1e-12)
 
 
 @pytest.mark.parametrize("r", range(4))

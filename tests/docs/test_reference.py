@@ -41,11 +41,12 @@ def commands() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
 
     def walk(command: Any, name: str) -> None:
+        own = name if not name.startswith("deniable ask") else "deniable ask"  # one section for all questions
+        if own != name or not hasattr(command, "commands") or name == "deniable ask":
+            options = [option for each in command.params for option in (*each.opts, *each.secondary_opts)]
+            found.setdefault(own, set()).update(option for option in options if option.startswith("--"))
         for part, child in getattr(command, "commands", {}).items():
             walk(child, f"{name} {part}")
-        if not hasattr(command, "commands"):
-            options = [option for each in command.params for option in (*each.opts, *each.secondary_opts)]
-            found[name] = {option for option in options if option.startswith("--")}
 
     walk(typer.main.get_command(app), "deniable")
     return found

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable.cli.shares import share
+
 if TYPE_CHECKING:
     from deniable.core.domain import Domain
     from deniable.core.estimate import Estimate
@@ -18,7 +20,9 @@ Sums = Annotated[
 Mean = Annotated[bool, typer.Option("--mean", help="Also the mean of the values, if they are whole numbers.")]
 Quantiles = Annotated[
     list[float] | None,
-    typer.Option("--quantile", metavar="SHARE", help="Also this quantile; 0.5 for the median. Repeatable."),
+    typer.Option(
+        "--quantile", parser=share, metavar="SHARE", help="Also this quantile; 50% for the median. Repeatable."
+    ),
 ]
 
 

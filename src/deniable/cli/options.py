@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.running import STANDARD, CommandError, about
+from deniable.cli.shares import share
 
 if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism
@@ -30,7 +31,13 @@ Collected = Annotated[
         metavar="INPUT", help="Files of reports (Parquet or CSV) and summaries, in any mix; - is standard input."
     ),
 ]
-Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
+AllowRepeats = Annotated[
+    bool,
+    typer.Option("--allow-repeats", help="Count inputs that seem to hold the same reports, or a total and its parts."),
+]
+Level = Annotated[
+    float, typer.Option(parser=share, metavar="SHARE", help="Confidence level of the intervals, such as 95%.")
+]
 Target = Annotated[
     str,
     typer.Option(
@@ -67,6 +74,9 @@ Settings = Annotated[
         metavar="NAME=VALUE",
         help="A parameter of the mechanism, such as w=5; may be given more than once. By default the best choice.",
     ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace reports that were made before, if they were never sent.")
 ]
 Seed = Annotated[
     int | None,
@@ -139,6 +149,15 @@ def check_outputs(table: Path | None, picture: Path | None) -> None:
         check_suffix(picture)
     if table is not None and table.suffix.lower() not in TABLES:
         raise CommandError(f"{table}: an estimate is written to {', '.join(TABLES)} files")
+
+
+def check_new(output: Path, epsilon: float, overwrite: bool) -> None:
+    """Refuse to replace a file of reports, because reports about the same people would be made twice."""
+    if output.is_file() and not overwrite:
+        raise CommandError(
+            f"{output}: the file exists. A second set of reports from the same people spends epsilon {epsilon:g} "
+            f"again, {2 * epsilon:g} in total. If the first was never sent, replace it with --overwrite."
+        )
 
 
 def check_inputs(inputs: list[str]) -> None:

@@ -70,7 +70,7 @@ app = new_app(cls=_Program, add_completion=True)
 @app.callback()
 def deniable(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Private telemetry you can still learn from: devices send randomised half-truths that add up to a histogram.

@@ -1,4 +1,4 @@
-"""The options of `deniable ask`, made from the table of questions: names, types and help are written only there."""
+"""The commands of `deniable ask`, made from the table of questions: names, types and help are written only there."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from deniable.cli.running import CommandError, about
-from deniable.counts.catalogue import NOISE, QUESTIONS, Parameter
+from deniable.cli.shares import share
+from deniable.counts.catalogue import NOISE, Parameter, Question
 
-_TYPES: dict[str, Any] = {"whole": int, "number": float, "flag": bool}  # the other kinds are text
-_METAVARS = {"numbers": "1,2,..|FILE", "json": "JSON|FILE", "release": "NOISY"}
+_TYPES: dict[str, Any] = {"whole": int, "number": float, "share": float, "flag": bool}  # the other kinds are text
+_METAVARS = {"numbers": "1,2,..|FILE", "json": "JSON|FILE", "release": "NOISY", "share": "SHARE"}
+_EXAMPLES = {"whole": "2", "number": "0.5", "numbers": "1,2,3", "json": "tree.json", "release": "other.csv"}
 
 
 def option_name(name: str) -> str:
@@ -22,40 +24,48 @@ def option_name(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option per parameter of any question, in the place of its `**parameters`."""
-    own = list(inspect.signature(command, eval_str=True).parameters.values())
+def command_of(question: Question, answer: Callable[..., None]) -> Callable[..., None]:
+    """Make the command of one question: it calls `answer` with the question, and has its parameters as options.
+
+    They take the place of the `**parameters` of `answer`.
+    """
+    own = list(inspect.signature(answer, eval_str=True).parameters.values())[1:]
     arguments = [each for each in own if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
     options = [each for each in own if each.default is not each.empty]
-    shown = [*arguments, *_options(), *options]
-    signature = inspect.Signature([each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in shown])
-    command.__signature__ = signature  # type: ignore[attr-defined]  # typer reads it
+    shown = [*arguments, *map(_option, [*question.parameters, *NOISE]), *options]
+
+    def command(**given: Any) -> None:
+        answer(question, **given)
+
+    keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in shown]
+    command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]  # typer reads it
+    command.__doc__ = f"{_sentence(question.help)}\n\n\b\nExamples:\n  " + "\n  ".join(_examples(question))
     return command
 
 
-def _options() -> Iterator[inspect.Parameter]:
-    """One option per name; if several questions share it, its help says what it means for each."""
-    meanings: dict[str, dict[str, list[str]]] = {}
-    first: dict[str, Parameter] = {}
-    for question in QUESTIONS:
-        for parameter in question.parameters:
-            first.setdefault(parameter.name, parameter)
-            meanings.setdefault(parameter.name, {}).setdefault(parameter.help, []).append(question.name)
-    for name, parameter in first.items():
-        texts = [f"{', '.join(questions)}: {text}" for text, questions in meanings[name].items()]
-        yield _option(parameter, f"For {'; for '.join(texts)}.")
-    for parameter in NOISE:
-        yield _option(parameter, f"{parameter.help[0].upper()}{parameter.help[1:]}.")
+def _examples(question: Question) -> Iterator[str]:
+    given = "".join(
+        f" {option_name(each.name)} {_EXAMPLES[each.kind]}" for each in question.parameters if each.required
+    )
+    line = f"deniable ask {question.name}"
+    yield f"{line} noisy.csv{given}"
+    if question.parties:
+        yield f"{line} clinic-*.csv{given} --json"
 
 
-def _option(parameter: Parameter, text: str) -> inspect.Parameter:
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def _option(parameter: Parameter) -> inspect.Parameter:
     name = option_name(parameter.name)
     declared = f"{name}/--no-{name[2:]}" if parameter.on else name
-    option = typer.Option(declared, metavar=_METAVARS.get(parameter.kind), help=text)
-    kind = _TYPES.get(parameter.kind, str) | None
-    return inspect.Parameter(
-        parameter.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
-    )
+    reader: dict[str, Any] = {"parser": share} if parameter.kind == "share" else {}
+    option = typer.Option(declared, metavar=_METAVARS.get(parameter.kind), help=_sentence(parameter.help), **reader)
+    kind = _TYPES.get(parameter.kind, str)
+    annotation: Any = Annotated[kind, option] if parameter.required else Annotated[kind | None, option]
+    default = inspect.Parameter.empty if parameter.required else None
+    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def read_value(parameter: Parameter, given: Any) -> Any:

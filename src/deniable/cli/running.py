@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import sys
 import warnings
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 import typer
+from typer.core import TyperGroup
 
 from deniable.core.errors import DeniableError
 
@@ -26,15 +28,36 @@ class CommandError(Exception):
 _PLAIN = (CommandError, DeniableError, UnicodeDecodeError, csv.Error)
 
 
-def new_app(*, add_completion: bool = False, **options: Any) -> typer.Typer:
+class Group(TyperGroup):
+    """A group of commands whose summaries are wrapped where they are long, not cut."""
+
+    def format_commands(self, _context: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _summary(command)) for name, command in self.commands.items()])
+
+
+def _summary(command: Any) -> str:
+    """The first paragraph of a command's help."""
+    return " ".join((command.help or "").partition("\n\n")[0].split())
+
+
+def new_app(*, add_completion: bool = False, cls: type[TyperGroup] = Group, **options: Any) -> typer.Typer:
     """Make a typer program with plain help, because rich's takes 0.1 s. In docstrings, \\b keeps lines apart."""
-    return typer.Typer(add_completion=add_completion, pretty_exceptions_enable=False, rich_markup_mode=None, **options)
+    return typer.Typer(
+        cls=cls,
+        add_completion=add_completion,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        **options,
+    )
 
 
 def run_program(app: typer.Typer, name: str, arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 2 for any error, 130 when interrupted.
 
-    An error is one line on stderr. A reader that has gone away (`| head`) is not an error, but ends the command.
+    An error is one line on stderr; with --json it is a JSON object with the members error, kind and code. A reader
+    that has gone away (`| head`) is not an error, but ends the command.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -46,13 +69,13 @@ def run_program(app: typer.Typer, name: str, arguments: Sequence[str] | None = N
         _abandon(sys.stdout)
         return BROKEN_PIPE
     except (KeyboardInterrupt, typer.Abort):
-        return _complain(name, "interrupted", INTERRUPTED)
+        return _complain(name, "interrupted", "Interrupted", INTERRUPTED, given)
     except Exception as error:
         if os.environ.get("DENIABLE_TRACEBACK"):
             raise
         if isinstance(error, OSError):
             _abandon(sys.stdout)
-        return _complain(name, one_line(error), WRONG)
+        return _complain(name, one_line(error), _kind(error), WRONG, given)
 
 
 def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
@@ -72,9 +95,18 @@ def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
     return 0
 
 
-def _complain(name: str, message: str, code: int) -> int:
-    typer.echo(f"{name}: error: {message}", err=True)
+def _complain(name: str, message: str, kind: str, code: int, arguments: list[str]) -> int:
+    if "--json" in arguments:
+        typer.echo(json.dumps({"error": message, "kind": kind, "code": code}, ensure_ascii=False), err=True)
+    else:
+        typer.echo(f"{name}: error: {message}", err=True)
     return code
+
+
+def _kind(error: BaseException) -> str:
+    """The class of an error; of one that names its file, the class of the error in that file."""
+    cause = error.__cause__
+    return type(cause if isinstance(error, CommandError) and cause is not None else error).__name__
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import typer
 
 
-def share(text: str) -> float:
-    """Read a share: a number, or a percentage."""
+def share(text: str | float) -> float:
+    """Read a share: a number, or a percentage; a default is a number already."""
+    if not isinstance(text, str):
+        return text
     number, percent = (text[:-1], 100.0) if text.endswith("%") else (text, 1.0)
     try:
         return float(number) / percent

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from deniable.cli.running import STANDARD
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,6 +55,21 @@ def rows_table(title: str, rows: Iterable[Any]) -> Table:
 def note(text: str) -> None:
     """Print one line for the person at the terminal, apart from the output."""
     typer.echo(f"deniable: {text}", err=True)
+
+
+def done(what: str, path: Path) -> None:
+    """Say what was written, in one line for a person at a terminal; pipes and scripts see nothing."""
+    if str(path) != STANDARD and sys.stderr.isatty():
+        typer.echo(f"{what} -> {path}, {_size(path.stat().st_size)}", err=True)
+
+
+def _size(number: float) -> str:
+    """A number of bytes, such as 1.7 MB."""
+    for unit in ("bytes", "kB", "MB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:,.3g} GB"
 
 
 @contextmanager

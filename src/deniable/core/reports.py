@@ -20,8 +20,9 @@ from deniable.core.errors import FingerprintMismatch, MalformedReport, Unsupport
 from deniable.core.extras import needed
 
 LAYOUT = 1
+PRIVATIZE_FIRST = "If these are values, privatize them first."
 COLUMN = "report"
-_METADATA_LAYOUT = b"deniable.layout"
+LAYOUT_KEY = b"deniable.layout"
 _METADATA_FINGERPRINT = b"deniable.fingerprint"
 _METADATA_SIMULATED = b"deniable.simulated"
 
@@ -117,12 +118,14 @@ class Reports:
 
     @staticmethod
     def from_arrow(table: Any) -> Reports:
-        """Read a batch from an Arrow table or record batch; the layout is checked."""
+        """Read a batch from an Arrow table, record batch or stream, which is read to its end; the layout is checked."""
         with needed():
             import pyarrow as pa
 
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
+        elif hasattr(table, "__arrow_c_stream__") and not isinstance(table, (pa.Table, pa.ChunkedArray)):
+            table = pa.table(table)
         if not isinstance(table, pa.Table):
             raise MalformedReport(f"reports are read from an Arrow table, got {type(table).__name__}")
         fingerprint, simulated = read_metadata(table.schema.metadata)
@@ -142,7 +145,7 @@ class Reports:
 
     def _metadata(self) -> dict[bytes, bytes]:
         return {
-            _METADATA_LAYOUT: str(LAYOUT).encode(),
+            LAYOUT_KEY: str(LAYOUT).encode(),
             _METADATA_FINGERPRINT: self.fingerprint.encode(),
             _METADATA_SIMULATED: b"true" if self.simulated else b"false",
         }
@@ -151,7 +154,7 @@ class Reports:
 def read_metadata(metadata: dict[bytes, bytes] | None) -> tuple[str, bool]:
     """Return the fingerprint and the simulated flag from an Arrow schema's metadata."""
     found = metadata or {}
-    layout = found.get(_METADATA_LAYOUT, b"").decode(errors="replace")
+    layout = found.get(LAYOUT_KEY, b"").decode(errors="replace")
     if not re.fullmatch("[1-9][0-9]{0,5}", layout) or _METADATA_FINGERPRINT not in found:
         raise MalformedReport("table is not in the layout of reports: its metadata names no fingerprint")
     if int(layout) > LAYOUT:

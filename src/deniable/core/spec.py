@@ -176,7 +176,7 @@ def read_json(text: object, what: str = "spec", *, limits: Limits | None = DEFAU
 
     try:
         return json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constants)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, SpecError):
-            raise
-        raise SpecError(f"{what} is not JSON: {error}") from None
+    except SpecError:
+        raise
+    except (ValueError, RecursionError):
+        raise SpecError(f"{what} is not JSON") from None

@@ -37,7 +37,8 @@ def strictly_between(low: float, high: float, /, **named: object) -> float:
     rule = f"lie strictly between {low:g} and {high:g}"
     number = _real(name, value, rule)
     if not low < number < high:
-        raise InvalidArgument(name, rule, value)
+        percent = (low, high) == (0, 1) and 1 < number < 100
+        raise InvalidArgument(name, rule, value, f"For {number:g}% give {number / 100:g}." if percent else "")
     return number
 
 
@@ -61,7 +62,9 @@ def choice(options: Iterable[str], /, **named: object) -> str:
     (name, value), *_ = named.items()
     words = list(options)
     if not isinstance(value, str) or value not in words:
-        raise InvalidArgument(name, "be one of " + ", ".join(words), value)
+        from deniable.core.suggest import did_you_mean
+
+        raise InvalidArgument(name, "be one of " + ", ".join(words), value, did_you_mean(value, words))
     return value
 
 

@@ -10,17 +10,16 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from deniable.core.arrays import Floats
 from deniable.core.display import brief
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice, strictly_between
-
-Number = Any  # a float, or an array of floats for many answers at once
+from deniable.counts.moments import Moments, Number, plain
 
 LEVEL = 0.95
 METHODS = ("unbiased", "naive", "shrunk")
+UNKNOWN = "the variance is estimated as 0, and the error that the noise causes is not known"
 PLUG_IN_VARIANCE = "the unbiased estimate of the variance was negative: it is computed as if the noisy counts were true"
 
 
@@ -35,50 +34,14 @@ class Ends(NamedTuple):
     high: Number
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Errors of the naive and the unbiased answer, computed as if the noisy counts were the true ones (the plug-in).
-
-    `bias` and `naive_variance` belong to the naive answer, which puts the question to the noisy counts themselves;
-    `variance` is the variance of the unbiased answer, `covariance` the covariance of the two.
-    """
-
-    bias: Number
-    naive_variance: Number
-    variance: Number
-    covariance: Number
-
-    @property
-    def naive_mse(self) -> Number:
-        """Mean square error of the naive answer."""
-        return self.bias**2 + self.naive_variance
-
-    def weight(self) -> Number:
-        """The weight w for which w unbiased + (1 - w) naive has the least mean square error."""
-        # MSE(w) = w^2 V + (1 - w)^2 N + 2 w (1 - w) C;  least at w = (N - C)/(V + N - 2 C)
-        with np.errstate(invalid="ignore"):
-            denominator = np.asarray(self.variance + self.naive_mse - 2 * self.covariance, np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(np.equal(denominator, 0), 1.0, (self.naive_mse - self.covariance) / denominator)
-        endless = ~np.isfinite(np.asarray(self.variance, np.float64))
-        return plain(np.clip(np.where(endless, 0.0, share), 0.0, 1.0))
-
-    def mse(self, weight: Number) -> Number:
-        """Mean square error of weight unbiased + (1 - weight) naive."""
-        rest = 1 - weight
-        with np.errstate(invalid="ignore"):
-            unbiased = np.where(np.equal(weight, 0), 0.0, weight**2 * self.variance)
-            naive = np.where(np.equal(rest, 0), 0.0, rest**2 * self.naive_mse)
-            both = np.where(np.equal(weight * rest, 0), 0.0, 2 * weight * rest * self.covariance)
-        return plain(unbiased + naive + both)
-
-
 @dataclass(frozen=True, eq=False)
 class Answer:
     """One answer, or an array of them (`value`, `std_error` and `naive` then have the same shape).
 
     `std_error` is the root of an unbiased estimate of the variance if the answer is unbiased (infinite where the
-    variance is), and the root of the estimated mean square error if it is not. `width` bounds the error of the
+    variance is), and the root of the estimated mean square error if it is not. Where the estimate is 0, which happens
+    to steps that no noisy count is next to, it is the error that the noise causes at the noisy counts; NaN if that is
+    not known. `estimated_variance` then keeps the estimate, for sums. `width` bounds the error of the
     arithmetic, apart from the rounding of the result and of f; it has nothing to do with the noise. `factor` is
     Theorem 5's bound on the ratio of the mean square errors, unbiased over naive. `scale` is the size that answers to
     this question can have; a standard error above it makes the answer useless.
@@ -97,6 +60,7 @@ class Answer:
     simulated: bool = False
     moments_rule: Callable[[], Moments] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+    estimated_variance: Number = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle, with the moments if they have been computed; their rule is dropped."""
@@ -132,7 +96,9 @@ class Answer:
 
     @property
     def variance(self) -> Number:
-        """The square of the standard error."""
+        """The unbiased estimate of the variance, of a biased answer the mean square error: what adds up in sums."""
+        if self.estimated_variance is not None:
+            return self.estimated_variance
         return np.square(self.std_error) if np.ndim(self.std_error) else self.std_error**2
 
     @cached_property
@@ -197,15 +163,18 @@ class Answer:
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
-def settle(answer: Answer, best: str = "unbiased") -> Answer:
+def settle(answer: Answer, best: str = "unbiased", known: Callable[[], Number] | None = None) -> Answer:
     """Return the answer by the chosen method, with a warning if its error makes it useless.
 
     `answer` is the unbiased one, with a rule for its moments if other methods are possible. "auto" takes the method
-    with the least estimated mean square error, and "shrunk" only if it gains more than a twentieth.
+    with the least estimated mean square error, and "shrunk" only if it gains more than a twentieth. `known` returns
+    the variance at the noisy counts, for an estimate of 0; by default it is one of the moments.
     """
     choice((*METHODS, "auto"), best=best)
     if best != "unbiased":
         answer = _chosen(answer, best)
+    if answer.unbiased and np.any(np.equal(answer.std_error, 0)):
+        answer = _with_known_noise(answer, known)
     if not np.ndim(answer.value) and answer.useless:
         text = (
             f"{answer.question}: the standard error, {answer.std_error:.3g}, exceeds the largest possible answer "
@@ -214,6 +183,21 @@ def settle(answer: Answer, best: str = "unbiased") -> Answer:
         warnings.warn(text, UnreliableAnswer, stacklevel=3)
         answer = replace(answer, notes=(*answer.notes, "useless: " + text.partition(": ")[2]))
     return answer
+
+
+def _with_known_noise(answer: Answer, known: Callable[[], Number] | None) -> Answer:
+    """Replace standard errors that were estimated as 0 by those that the noise causes at the noisy counts."""
+    notes = answer.notes
+    try:
+        moments = answer.moments if known is None else None
+        variance = known() if known is not None else math.nan if moments is None else moments.variance
+    except InvalidArgument as error:  # such as counts beyond 2^53
+        variance, notes = math.nan, (*notes, f"{UNKNOWN}: {error}")
+    estimated = np.asarray(answer.std_error, np.float64)
+    filled = np.where(estimated == 0, np.sqrt(np.maximum(variance, 0.0)), estimated)
+    if not np.any(filled != estimated):
+        return answer
+    return replace(answer, std_error=plain(filled), estimated_variance=plain(estimated**2), notes=notes)
 
 
 def _chosen(answer: Answer, best: str) -> Answer:
@@ -233,6 +217,7 @@ def _chosen(answer: Answer, best: str) -> Answer:
         answer,
         value=plain(value),
         std_error=plain(np.sqrt(np.maximum(moments.mse(weight), 0.0))),
+        estimated_variance=None,
         method=best,
         unbiased=False,
         notes=(*answer.notes, note),
@@ -253,12 +238,6 @@ def _compared(moments: Moments, shape: tuple[int, ...]) -> tuple[dict[str, Float
 def _least(errors: dict[str, float]) -> str:
     best = min(("unbiased", "naive"), key=errors.__getitem__)
     return "shrunk" if errors["shrunk"] < 0.95 * errors[best] else best
-
-
-def plain(number: npt.ArrayLike) -> Number:
-    """Return a float, or an array of floats."""
-    array = np.asarray(number, np.float64)
-    return array if array.ndim else float(array)
 
 
 def _jsonable(number: Any) -> Any:

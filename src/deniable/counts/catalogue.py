@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Parameter(NamedTuple):
-    """A parameter of a question: its kind is "whole", "number", "flag", "numbers", "json" or "release"."""
+    """A parameter of a question: its kind is "whole", "number", "share", "flag", "numbers", "json" or "release"."""
 
     name: str
     kind: str
@@ -64,7 +64,7 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question(
         "profile",
-        "the number of counts that are 0, 1, 2, ...",
+        "the number of counts that are 0, 1, 2 and so on",
         (
             Parameter(
                 "most", "whole", "the largest count to ask about (default: the largest noisy count, at most 1000)"
@@ -80,7 +80,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "quantile",
         "a quantile of the counts",
-        (Parameter("share", "number", "the share of counts below the quantile (default: 0.5)"),),
+        (Parameter("share", "share", "the share of counts below the quantile (default: 0.5)"),),
     ),
     Question(
         "order-statistic",
@@ -122,7 +122,7 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question(
         "stars",
-        "k-stars of a graph whose degrees are the counts",
+        "the k-stars of a graph whose degrees are the counts",
         (Parameter("k", "whole", "the edges of a star (default: 2)"),),
         parties="sum",
     ),
@@ -153,4 +153,7 @@ def question(name: str) -> Question:
     for each in QUESTIONS:
         if each.name == name:
             return each
-    raise InvalidArgument("question", "be one of " + ", ".join(each.name for each in QUESTIONS), name)
+    from deniable.core.suggest import did_you_mean
+
+    names = [each.name for each in QUESTIONS]
+    raise InvalidArgument("question", "be one of " + ", ".join(names), name, did_you_mean(name, names))

@@ -10,7 +10,8 @@ import numpy as np
 
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice
-from deniable.counts.answer import Answer, Moments, UnreliableAnswer, settle
+from deniable.counts.answer import Answer, UnreliableAnswer, settle
+from deniable.counts.moments import Moments
 from deniable.counts.questions.sums import real_numbers
 
 

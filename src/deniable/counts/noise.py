@@ -7,6 +7,7 @@ of Hillebrand et al. 2026.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -17,12 +18,17 @@ from deniable.core.arrays import Integers, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.guarantee import Guarantee
 from deniable.core.validate import positive, whole
+from deniable.core.weak import warn_if_weak
 from deniable.counts.release import Release
 from deniable.counts.whole import whole_counts
 from deniable.randomness.bounds import logarithm_above, logarithm_slack
 from deniable.randomness.discrete_laplace import ratio_of_neighbours, sampler
 from deniable.randomness.keystream import Keystream
 
+_NO_TABLES = (
+    "A table may have one row per person. If each entry is the count of a category, give the counts alone: "
+    "table.to_numpy(), or list(counts.values())."
+)
 MAX_SENSITIVITY = 2**16
 MAX_RATE, MIN_RATE = 50.0, 2.0**-32  # epsilon/sensitivity: above, practically no noise; below, noise beyond 64 bits
 
@@ -82,6 +88,9 @@ class DiscreteLaplace:
         Two releases of the same counts compose: their epsilons add up. Release once, then ask as many questions of the
         release as you like. With a seed the noise is reproducible, marked simulated, and protects nobody.
         """
+        warn_if_weak(self.epsilon)
+        if hasattr(counts, "columns") or isinstance(counts, Mapping):
+            raise InvalidArgument("counts", "be numbers, one per category", f"a {type(counts).__name__}", _NO_TABLES)
         true = whole_counts(counts)
         if true.size == 0:
             raise InvalidArgument("counts", "hold at least one count", "none")

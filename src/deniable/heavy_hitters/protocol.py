@@ -131,6 +131,8 @@ class HeavyHitters(Document):
         """
         document = read_json(text, "heavy-hitter spec", limits=limits)
         if not isinstance(document, dict) or document.get("heavy_hitters") != 1:
+            if isinstance(document, dict) and "mechanism" in document:
+                raise SpecError("this is the spec of one question, for estimate or decode, not of heavy hitters")
             raise SpecError(f'a heavy-hitter spec must have the member "heavy_hitters": 1, got {shown(document)}')
         if unknown := sorted(document.keys() ^ _MEMBERS):
             raise SpecError(f"heavy-hitter spec has a missing or unknown member: {listed(unknown)}")

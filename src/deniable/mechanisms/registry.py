@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -19,6 +20,7 @@ from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion,
 from deniable.core.limits import DEFAULT, Limits
 from deniable.core.spec import Spec
 from deniable.core.suggest import did_you_mean
+from deniable.core.weak import warn_if_weak
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.catalogue import ALL, CLASSES
 from deniable.mechanisms.catalogue import AUTO as AUTO
@@ -74,7 +76,7 @@ def full_name(name: object) -> str:
     if isinstance(name, str) and found in known:
         return found
     hint = did_you_mean(name, [*known, AUTO]) or f'"{AUTO}" chooses one.'
-    raise InvalidArgument("name", "be one of " + ", ".join(known), name, hint)
+    raise InvalidArgument("mechanism", "be one of " + ", ".join(known), name, hint)
 
 
 def _newest(name: str) -> type[Mechanism]:
@@ -107,6 +109,7 @@ def mechanism(
     made = make(_newest(name), chosen, epsilon, **parameters)
     if made.advice():
         warnings.warn(made.advice(), DesignWarning, stacklevel=2)
+    warn_if_weak(made.epsilon, partial(_attack, made))
     return made
 
 
@@ -130,6 +133,14 @@ def make(cls: type[Mechanism], domain: Domain, epsilon: float, **parameters: Any
         hint = f"It takes {', '.join(known) or 'no parameters'}."
         raise InvalidArgument("parameters", f"be known to {cls.name}", unknown, hint)
     return cls.choose(domain, epsilon, **parameters)
+
+
+def _attack(made: Mechanism) -> str:
+    """How often a guess from one report is right."""
+    if isinstance(made.domain, Open):  # it depends on how many strings are possible
+        return f"a report can make one string {float(made.ratio()):.3g} times as likely as another"
+    rate = float(made.reconstruction_rate())
+    return f"a guess of the value from one report is right in up to {rate:.2%} of cases, without it in {1 / made.k:.2%}"
 
 
 def _automatic(domain: Domain, epsilon: float, parameters: dict[str, Any]) -> Mechanism:

@@ -43,7 +43,8 @@ def users_needed(
     if not isinstance(mechanism, Mechanism):
         raise InvalidArgument("mechanism", "be a mechanism", mechanism)
     if (margin is None) == (detect is None):
-        raise InvalidArgument("margin", "be given if and only if detect is not", {"margin": margin, "detect": detect})
+        both = "neither" if margin is None else "both"
+        raise InvalidArgument("margin or detect", "be given, and only one of them", both)
     values = mechanism.k if simultaneous else 1
     z = quantile(strictly_between(0, 1, level=level), values)
 

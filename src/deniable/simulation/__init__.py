@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ MAX_USERS = 2**53
 def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: Iterable[Any] | None = None) -> Summary:
     """Draw the summary of users with these true counts from its exact distribution.
 
-    For a closed domain `counts` has one count per value, in order; for an open domain one count per string in
-    `candidates`.
+    `counts` maps values to counts, as a Counter does. Or it has one count per value of a closed domain, in order; for
+    an open domain one count per string in `candidates`.
 
     Where a mechanism draws its counts at once (see its `simulated_counts`) the cost does not grow with the number of
     users, and probabilities are rounded to 53 bits, the precision of NumPy's samplers; the others make every report.
@@ -32,6 +32,8 @@ def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: It
     """
     if not isinstance(mechanism, Mechanism):
         raise InvalidArgument("mechanism", "be a mechanism", mechanism)
+    if isinstance(counts, Mapping):
+        counts, candidates = _by_value(mechanism, counts, candidates)
     strings = _strings(mechanism, candidates)
     size = mechanism.k if strings is None else len(strings)
     array = np.asarray(counts)
@@ -48,6 +50,20 @@ def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: It
     else:
         drawn = mechanism.simulated_among(mechanism.domain.indices(strings), true, generator(seed))  # type: ignore[attr-defined]
     return Summary(drawn, n, mechanism.fingerprint, simulated=True)
+
+
+def _by_value(
+    mechanism: Mechanism, counts: Mapping[Any, Any], candidates: Iterable[Any] | None
+) -> tuple[list[Any], Iterable[Any] | None]:
+    """Return counts in the order of the domain, or with their strings if it is open."""
+    if isinstance(mechanism.domain, Open):
+        if candidates is not None:
+            raise InvalidArgument("candidates", "be omitted", candidates, hint="The counts name the strings.")
+        return list(counts.values()), list(counts)
+    ordered = [0] * mechanism.k
+    for value, count in counts.items():
+        ordered[mechanism.domain.index(value)] += count  # several values may be in one catch-all category
+    return ordered, candidates
 
 
 def _strings(mechanism: Mechanism, candidates: Iterable[Any] | None) -> list[Any] | None:

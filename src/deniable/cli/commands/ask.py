@@ -9,17 +9,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.options import Columns, Json, Level, check_inputs
-from deniable.cli.questions import option_name, read_value, with_options
-from deniable.cli.running import STANDARD, CommandError
+from deniable.cli.questions import command_of, read_value
+from deniable.cli.running import STANDARD, CommandError, new_app
 from deniable.core.defaults import LEVEL
-from deniable.counts.catalogue import NOISE, QUESTIONS
+from deniable.counts.catalogue import NOISE, QUESTIONS, Question
 
 if TYPE_CHECKING:
     from deniable.cli.io.counts import Published
     from deniable.counts.answer import Answer
-    from deniable.counts.catalogue import Question
 
 _LARGEST_PROFILE = 1000
+
+
+_ABOUT = """Answer a question about noisy counts, without bias.
+
+Each question is a command with options of its own. Questions cost no privacy
+beyond that of the release, however many you ask. The answers from several files
+are added, if the question allows it.
+
+\b
+Examples:
+  deniable ask --list
+  deniable ask median noisy.csv
+  deniable ask entropy noisy.csv --total 490 --json
+  deniable ask threshold clinic-*.csv --at 20
+"""
+
+app = new_app(help=_ABOUT, subcommand_metavar="QUESTION NOISY...")
 
 
 def _list(wanted: bool) -> None:
@@ -30,16 +46,17 @@ def _list(wanted: bool) -> None:
         raise typer.Exit
 
 
-@with_options
+@app.callback()
+def _questions(
+    _listed: Annotated[
+        bool, typer.Option("--list", callback=_list, is_eager=True, help="List all questions and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
 def ask(
-    question: Annotated[
-        str,
-        typer.Argument(
-            metavar="QUESTION",
-            help="A question, such as entropy or median: see --list.",
-            autocompletion=lambda: [each.name for each in QUESTIONS],
-        ),
-    ],
+    asked: Question,
     sources: Annotated[
         list[str],
         typer.Argument(metavar="NOISY", help="One release, or those of many parties; - is standard input."),
@@ -55,32 +72,16 @@ def ask(
     ] = None,
     level: Level = LEVEL,
     as_json: Json = False,
-    _listed: Annotated[
-        bool, typer.Option("--list", callback=_list, is_eager=True, help="List all questions and exit.")
-    ] = False,
     **parameters: Any,
 ) -> None:
-    """Answer a question about noisy counts, without bias.
-
-    Questions cost no privacy beyond that of the release, however many you ask.
-    The answers from several files are added, if the question allows it.
-
-    \b
-    Examples:
-      deniable ask --list
-      deniable ask median noisy.csv
-      deniable ask entropy noisy.csv --total 490 --json
-      deniable ask threshold clinic-*.csv --at 20
-    """
+    """Answer one question, whose parameters are given by name."""
     from deniable.cli.io.answers import Found
     from deniable.cli.io.counts import read_release
     from deniable.cli.terminal import progress
-    from deniable.counts.catalogue import question as find
 
-    asked = find(question)
     noise = [parameters.pop(each.name) for each in NOISE]
     given = {name: value for name, value in parameters.items() if value is not None}
-    _check(asked, given, sources)
+    _check_independent(asked, given, sources)
     several = [*sources, *_other(given)]
     check_inputs(several)
     read = {each.name: read_value(each, given[each.name]) for each in asked.parameters if each.name in given}
@@ -99,16 +100,8 @@ def ask(
         found.show()
 
 
-def _check(asked: Question, given: dict[str, Any], sources: list[str]) -> None:
-    """Refuse options of other questions, missing ones, and releases that would be counted twice."""
-    own = [parameter.name for parameter in asked.parameters]
-    for name in given:
-        if name not in own:
-            listed = ", ".join(map(option_name, own)) or "no parameters"
-            raise CommandError(f"{option_name(name)} is not a parameter of {asked.name}, which takes {listed}")
-    for parameter in asked.parameters:
-        if parameter.required and parameter.name not in given:
-            raise CommandError(f"{asked.name} needs {option_name(parameter.name)}: {parameter.help}")
+def _check_independent(asked: Question, given: dict[str, Any], sources: list[str]) -> None:
+    """Refuse releases that would be counted twice."""
     files = [name for name in [*sources, *_other(given)] if name != STANDARD]
     places = [os.path.realpath(name) for name in files]
     for place, name in zip(places, files, strict=True):
@@ -172,3 +165,7 @@ def _with_names(asked: Question, published: Published, given: dict[str, Any]) ->
     if published.labels.num_columns == 1:
         return {**given, "columns": [str(cell) for cell in published.labels.column(0).to_pylist()]}
     return given
+
+
+for _question in QUESTIONS:
+    app.command(_question.name)(command_of(_question, ask))

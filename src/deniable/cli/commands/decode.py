@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.options import (
+    AllowRepeats,
     Collected,
     FoundSpec,
     Json,
@@ -21,12 +22,18 @@ from deniable.cli.options import (
     spec_beside,
 )
 from deniable.cli.running import STANDARD, CommandError
+from deniable.cli.shares import share
 from deniable.core.defaults import LEVEL, RATE, SHOWN
 
 if TYPE_CHECKING:
     from deniable.core.estimate import Estimate, Row
 
-Rate = Annotated[float, typer.Option(help="The largest share of absent strings among those found, on average.")]
+Rate = Annotated[
+    float,
+    typer.Option(
+        parser=share, metavar="SHARE", help="The largest share of absent strings among those found, on average."
+    ),
+]
 
 
 def decode(
@@ -55,6 +62,7 @@ def decode(
     as_json: Json = False,
     output: TableFile = None,
     plot: PictureFile = None,
+    allow_repeats: AllowRepeats = False,
 ) -> None:
     """Find which candidate strings are present, and how frequent.
 
@@ -83,7 +91,7 @@ def decode(
     if candidates != STANDARD and candidates in sources:
         raise CommandError(f"{candidates}: the file is given both as candidates and as reports")
     sought = read_candidates(candidates, column)
-    summary = summary_of(sources, mechanism)
+    summary = summary_of(sources, mechanism, allow_repeats=allow_repeats)
     with progress() as bar:
         task = bar.add_task("decoding", total=None)
         answer = mechanism.estimate(

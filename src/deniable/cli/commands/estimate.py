@@ -9,6 +9,7 @@ import typer
 
 from deniable.cli.derived import Mean, Quantiles, Sums, derived
 from deniable.cli.options import (
+    AllowRepeats,
     Collected,
     FoundSpec,
     Json,
@@ -50,6 +51,7 @@ def estimate(
     as_json: Json = False,
     output: TableFile = None,
     plot: PictureFile = None,
+    allow_repeats: AllowRepeats = False,
 ) -> None:
     """Estimate frequencies, with standard errors and intervals.
 
@@ -70,7 +72,7 @@ def estimate(
     mechanism = mechanism_of(spec)
     if isinstance(mechanism.domain, Open):
         raise CommandError(f"{spec}: this spec is for open strings. Use deniable decode --candidates FILE.")
-    answer = mechanism.estimate(summary_of(sources, mechanism), method, target=target)
+    answer = mechanism.estimate(summary_of(sources, mechanism, allow_repeats=allow_repeats), method, target=target)
     answer.interval(level)  # refuses a wrong level before anything is written
     asked = derived(answer, level, sums, mean, quantiles)
     if output is not None or plot is not None:

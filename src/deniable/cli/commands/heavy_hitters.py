@@ -11,9 +11,11 @@ import typer
 from deniable.cli.commands.decode import Rate
 from deniable.cli.io.hitters import collected, print_findings, protocol_of
 from deniable.cli.options import (
+    AllowRepeats,
     Collected,
     Json,
     Level,
+    Overwrite,
     PictureFile,
     Seed,
     Settings,
@@ -21,6 +23,7 @@ from deniable.cli.options import (
     TableFile,
     Target,
     check_inputs,
+    check_new,
     check_outputs,
     mechanism_names,
     settings,
@@ -60,6 +63,7 @@ def new(
       deniable heavy-hitters new --epsilon 2 --alphabet abcdefghijklmnopqrstuvwxyz -o hh.json
     """
     from deniable.cli.io.files import writing
+    from deniable.cli.terminal import done
     from deniable.heavy_hitters.protocol import HeavyHitters
 
     try:
@@ -77,6 +81,7 @@ def new(
     )
     with writing(output) as file:
         file.write(f"{made.to_json()}\n".encode())
+    done("a heavy-hitter spec", output)
 
 
 @app.command()
@@ -128,6 +133,7 @@ def privatize(
         str | None, typer.Option(metavar="NAME", help="The column of strings, if there are several columns.")
     ] = None,
     seed: Seed = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Turn strings into reports, one per person.
 
@@ -140,21 +146,25 @@ def privatize(
     from deniable.cli.io.files import reading, writing
     from deniable.cli.io.keystreams import keystreams
     from deniable.cli.io.values import converted_batches
+    from deniable.cli.terminal import done
     from deniable.core.domain import Domain
 
     if str(output) != STANDARD and output.suffix.lower() != ".parquet":
         raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
     protocol = protocol_of(spec)
+    check_new(output, protocol.levels[0].epsilon, overwrite or seed is not None)
     following = keystreams(seed)
 
     def layout(values: Any) -> Any:
         return protocol.reports_of(values, following(len(values))).to_arrow()
 
-    schema = layout([]).schema
+    schema, made = layout([]).schema, 0
     written = pyarrow.parquet.ParquetWriter
     with reading(source) as file, writing(output) as target, written(target, schema, compression="zstd") as writer:
         for table in converted_batches(file, source, column, Domain.open(), layout):
             writer.write_table(table)
+            made += len(table)
+    done(f"{made:,} reports", output)
 
 
 @app.command()
@@ -164,6 +174,7 @@ def summarize(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the summary goes, or - for standard output.")
     ],
+    allow_repeats: AllowRepeats = False,
 ) -> None:
     """Count reports into one summary, and add summaries to it.
 
@@ -172,11 +183,13 @@ def summarize(
       deniable heavy-hitters summarize mon.parquet tue.summary --spec hh.json -o two.summary
     """
     from deniable.cli.io.files import writing
+    from deniable.cli.terminal import done
 
     check_inputs(sources)
-    summary = collected(sources, protocol_of(spec))
+    summary = collected(sources, protocol_of(spec), allow_repeats=allow_repeats)
     with writing(output) as file:
         file.write(summary.to_bytes())
+    done(f"a summary of {summary.n:,} reports", output)
 
 
 @app.command()
@@ -196,6 +209,7 @@ def find(
     as_json: Json = False,
     output: TableFile = None,
     plot: PictureFile = None,
+    allow_repeats: AllowRepeats = False,
 ) -> None:
     """Find the frequent strings, with intervals, and what may have been missed.
 
@@ -212,7 +226,7 @@ def find(
     check_outputs(output, plot)
     strictly_between(0, 1, level=level)
     protocol = protocol_of(spec)
-    summary = collected(sources, protocol)
+    summary = collected(sources, protocol, allow_repeats=allow_repeats)
     sizes = {} if budget is None else {"budget": budget}
     with progress() as bar:
         task = bar.add_task("finding", total=1.0)

@@ -55,7 +55,9 @@ def plan(
         float | None, typer.Option(help="Milliseconds to estimate, at most; measured, which takes seconds.")
     ] = None,
     level: Level = LEVEL,
-    power: Annotated[float, typer.Option(help="The probability with which a share is detected.")] = 0.8,
+    power: Annotated[
+        float, typer.Option(parser=share, metavar="SHARE", help="The probability with which a share is detected.")
+    ] = 0.8,
     verify: Annotated[bool, typer.Option("--verify", help="Also simulate the mechanism that is chosen.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the spec to this file.")

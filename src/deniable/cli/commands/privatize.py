@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import Seed, SpecFile, mechanism_of
+from deniable.cli.options import Overwrite, Seed, SpecFile, check_new, mechanism_of
 
 
 def privatize(
@@ -23,12 +23,14 @@ def privatize(
         str | None, typer.Option(metavar="NAME", help="The column of values, if there are several columns.")
     ] = None,
     seed: Seed = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Turn values into reports, one per person.
 
     Memory use does not grow with the file. Empty cells and empty lines are missing
     values. Error messages count rows from 1, without the header. A CSV of reports
-    has one column, whose name carries the fingerprint of the spec.
+    has one column, whose name carries the fingerprint of the spec. A file of reports
+    is not replaced without --overwrite: reports made twice cost epsilon twice.
 
     \b
     Examples:
@@ -40,13 +42,18 @@ def privatize(
     from deniable.cli.io.keystreams import keystreams
     from deniable.cli.io.reports import check_format, writing_reports
     from deniable.cli.io.values import index_batches
+    from deniable.cli.terminal import done
     from deniable.core.reports import Reports
 
     check_format(output)
     mechanism = mechanism_of(spec)
+    check_new(output, mechanism.epsilon, overwrite or seed is not None)
     next_keystream = keystreams(seed)
     example = Reports(mechanism.layout.empty(0), mechanism.fingerprint, seed is not None)
+    made = 0
     with reading(source) as file, writing_reports(output, example) as write:
         for indices in index_batches(file, source, column, mechanism.domain):
             payloads = mechanism.payloads(indices, next_keystream(len(indices)))
             write(Reports(payloads, mechanism.fingerprint, seed is not None))
+            made += len(indices)
+    done(f"{made:,} reports", output)

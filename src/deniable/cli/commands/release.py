@@ -41,6 +41,10 @@ def release(
         list[str] | None,
         typer.Option(metavar="NAME", help="A column to publish unchanged; by default the only one beside the counts."),
     ] = None,
+    one_row_per_category: Annotated[
+        bool,
+        typer.Option("--one-row-per-category", help="Release rows that have no unique label: they are not people."),
+    ] = False,
     seed: Annotated[
         int | None,
         typer.Option(min=0, help="Make noise that can be repeated. For simulation only: a seed protects nobody."),
@@ -49,8 +53,9 @@ def release(
     """Publish counts once, with exact discrete Laplace noise.
 
     The file records its epsilon and sensitivity, so that deniable ask needs nothing
-    else. List all possible rows, including those with a count of 0: the set of rows
-    is published unchanged.
+    else. The table must have one row per category, not one row per person. List all
+    possible rows, including those with a count of 0: the set of rows is published
+    unchanged.
 
     \b
     Examples:
@@ -67,6 +72,8 @@ def release(
     noise = DiscreteLaplace(epsilon, sensitivity)
     counts = read_counts(source, column or [])
     labels = _labels(counts, label, source)
+    if not one_row_per_category:
+        _check_rows(counts, labels, source)
     if seed is not None:
         note("warning: a seed makes this a simulation: anyone can repeat it, so this release protects nobody")
     published = Published(noise.release(counts.values, seed=seed), counts.columns, counts.others.select(labels))
@@ -85,6 +92,26 @@ def _labels(counts: Counts, wanted: list[str] | None, source: str) -> list[str]:
         if names.count(name) != 1:
             raise CommandError(f"{source}: there is no column {name!r} beside the counts to use as a label")
     return list(dict.fromkeys(wanted))
+
+
+def _check_rows(counts: Counts, labels: list[str], source: str) -> None:
+    """Refuse a table that looks like one row per person; bare numbers are counts by their position."""
+    from deniable.cli.io.counts import is_bare
+
+    if is_bare(counts) or _are_unique(counts, labels):
+        return
+    picked = ", ".join(map(repr, counts.columns))
+    beside = f"label {', '.join(map(repr, labels))} is not unique" if labels else "rows have no label"
+    raise CommandError(
+        f"{source}: this looks like one row per person: {picked} would be published as counts, but their {beside}. "
+        "Is there one row per category? Then name its column with --label, or give --one-row-per-category; "
+        "if not, count the people of each category first."
+    )
+
+
+def _are_unique(counts: Counts, labels: list[str]) -> bool:
+    rows = list(zip(*(counts.others.column(name).to_pylist() for name in labels), strict=True))
+    return bool(labels) and len(set(rows)) == len(rows)
 
 
 def _report(published: Published, left_out: list[str], output: Path) -> None:

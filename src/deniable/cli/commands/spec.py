@@ -75,7 +75,7 @@ def new(
       deniable spec new --open --candidates-expected 5000 --epsilon 2 -o words.json
     """
     from deniable.cli.io.files import writing
-    from deniable.cli.terminal import note
+    from deniable.cli.terminal import done, note
     from deniable.mechanisms.registry import AUTO
     from deniable.mechanisms.registry import mechanism as make
 
@@ -99,6 +99,7 @@ def new(
     made = make(name, domain=domain, epsilon=epsilon, **settings(given, name))
     with writing(output) as file:
         file.write(f"{made.spec.to_json()}\n".encode())
+    done("a spec", output)
     if name.strip().lower() == AUTO:
         bits = f"{made.report_bits:,} bit{'s' * (made.report_bits > 1)} per report"
         note(
@@ -135,6 +136,7 @@ def check(
         list[str],
         typer.Argument(metavar="FILE", help="A spec, then more specs, files of reports, and summaries."),
     ],
+    as_json: Json = False,
 ) -> None:
     """Check a spec, and that files belong to it.
 
@@ -145,22 +147,25 @@ def check(
     \b
     Examples:
       deniable spec check spec.json
-      deniable spec check spec.json reports.parquet monday.summary
+      deniable spec check spec.json reports.parquet monday.summary --json
     """
     from deniable.cli.io.reports import fingerprint_of
 
     known = [mechanism_of(Path(files[0])).fingerprint]
-    lines = [f"{known[0]}  {files[0]}"]
+    checked = [{"file": files[0], "kind": "spec", "fingerprint": known[0]}]
     for name in files[1:]:
         if _is_spec(name):
             known.append(mechanism_of(Path(name)).fingerprint)
-            lines.append(f"{known[-1]}  {name}")
+            checked.append({"file": name, "kind": "spec", "fingerprint": known[-1]})
             continue
         found = fingerprint_of(name)
         if found not in known:
             raise CommandError(f"{name}: the file belongs to another spec: fingerprint {found[:12]}...")
-        lines.append(f"{found}  {name}")
-    typer.echo("\n".join(lines))
+        checked.append({"file": name, "kind": "data", "fingerprint": found})
+    if as_json:
+        typer.echo(json.dumps(checked, ensure_ascii=False, indent=2))
+    else:
+        typer.echo("\n".join(f"{each['fingerprint']}  {each['file']}" for each in checked))
 
 
 def _is_spec(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import Collected, SpecFile, check_inputs, mechanism_of
+from deniable.cli.options import AllowRepeats, Collected, SpecFile, check_inputs, mechanism_of
 
 
 def summarize(
@@ -16,6 +16,7 @@ def summarize(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the summary goes, or - for standard output.")
     ],
+    allow_repeats: AllowRepeats = False,
 ) -> None:
     """Count reports into one summary, and add summaries to it.
 
@@ -29,8 +30,10 @@ def summarize(
     """
     from deniable.cli.io.files import writing
     from deniable.cli.io.reports import summary_of
+    from deniable.cli.terminal import done
 
     check_inputs(sources)
-    summary = summary_of(sources, mechanism_of(spec))
+    summary = summary_of(sources, mechanism_of(spec), allow_repeats=allow_repeats)
     with writing(output) as file:
         file.write(summary.to_bytes())
+    done(f"a summary of {summary.n:,} reports", output)

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import Level, Simultaneous, SpecFile, Target, mechanism_of
+from deniable.cli.options import Json, Level, Simultaneous, SpecFile, Target, mechanism_of
+from deniable.cli.running import CommandError
 from deniable.cli.shares import share
 from deniable.core.defaults import LEVEL
 
@@ -26,9 +27,12 @@ def users_needed(
         ),
     ] = None,
     level: Level = LEVEL,
-    power: Annotated[float, typer.Option(help="With --detect: the probability of success.")] = 0.8,
+    power: Annotated[
+        float, typer.Option(parser=share, metavar="SHARE", help="With --detect: the probability of success.")
+    ] = 0.8,
     target: Target = "users",
     simultaneous: Simultaneous = False,
+    as_json: Json = False,
 ) -> None:
     """Print how many users a question needs.
 
@@ -40,8 +44,12 @@ def users_needed(
       deniable users-needed --spec spec.json --margin 1%
       deniable users-needed --spec spec.json --detect 0.1% --power 0.9
     """
+    import json
+
     from deniable.planning.sample_size import users_needed as needed
 
+    if (margin is None) == (detect is None):
+        raise CommandError("give --margin or --detect, and only one of them")
     number = needed(
         mechanism_of(spec),
         margin=margin,
@@ -52,4 +60,4 @@ def users_needed(
         target=target,
         simultaneous=simultaneous,
     )
-    typer.echo(number)
+    typer.echo(json.dumps({"users": number}) if as_json else number)

@@ -81,8 +81,6 @@ class Found:
         for text in answer.notes:
             if text.removeprefix("useless: ") not in shown_elsewhere and text != self.recommendation:
                 out.print(f"note: {text}", markup=False)
-        if np.any(np.equal(answer.std_error, 0)):
-            out.print("note: a standard error of 0 is itself an estimate: the true one may be larger")
         if answer.simulated:
             out.print("This release is simulated: it was made with a seed.", style="yellow")
         for text in self.warned:
@@ -148,4 +146,6 @@ class Found:
 
 
 def _number(number: float) -> str:
+    if math.isnan(number):
+        return "unknown"
     return f"{number:,.6g}" if math.isfinite(number) else ("infinite" if number > 0 else "-infinite")

@@ -17,9 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deniable.cli.io.files import PARQUET, TEXT, csv_header, csv_table, kind_of, parquet, reading
+from deniable.cli.io.reports import is_report_column
 from deniable.cli.running import CommandError, about
 from deniable.core.arrays import Numbers
 from deniable.core.errors import shown
+from deniable.core.reports import LAYOUT_KEY
+from deniable.core.suggest import did_you_mean
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.release import Release, as_release
 from deniable.counts.whole import whole_counts
@@ -58,6 +61,11 @@ def read_counts(name: str, columns: Sequence[str]) -> Counts:
         return _counts(table, columns)
 
 
+def is_bare(counts: Counts) -> bool:
+    """Whether the counts are bare numbers, or a single column that is called a count."""
+    return counts.columns == (_BARE,) and not counts.others.num_columns
+
+
 def read_release(name: str, columns: Sequence[str], epsilon: float | None, sensitivity: int | None) -> Published:
     """Read a release, or noisy counts from elsewhere with the given epsilon and sensitivity."""
     with reading(name) as file, about(name):
@@ -89,6 +97,8 @@ def _said(file: io.BufferedReader, name: str, columns: Sequence[str]) -> Publish
         return _some(release, _names(found.get("columns"), release), _labels(found.get("labels")), columns)
     table = _table(file, name)
     metadata = table.schema.metadata or {}
+    if LAYOUT_KEY in metadata or any(is_report_column(column) for column in table.column_names):
+        raise CommandError("this file holds reports, not noisy counts. Use deniable estimate.")
     if _SAYS in metadata:
         release, said_names = Release.from_arrow(table), json.loads(metadata.get(b"columns", b"null"))
         return _some(release, _names(said_names, release), table.drop_columns(said_names or [_BARE]), columns)
@@ -195,7 +205,8 @@ def _check_names(names: Sequence[str], wanted: Sequence[str]) -> None:
     for name in wanted:
         if list(names).count(name) != 1 or list(wanted).count(name) != 1:
             problem = "there is no column" if name not in names else "there is more than one column"
-            raise CommandError(f"{problem} {name!r}. The columns are {', '.join(map(repr, names))}.")
+            listed = ", ".join(map(repr, names))
+            raise CommandError(f"{problem} {name!r}. The columns are {listed}. {did_you_mean(name, names)}".rstrip())
 
 
 def _whole(column: Any, name: str) -> Numbers:

@@ -23,26 +23,36 @@ def protocol_of(path: Path) -> HeavyHitters:
         return HeavyHitters.from_json(path.read_bytes(), limits=OWN)
 
 
-def collected(names: list[str], protocol: HeavyHitters) -> HitterSummary:
-    """Add up files of reports and summaries."""
+def collected(names: list[str], protocol: HeavyHitters, *, allow_repeats: bool = False) -> HitterSummary:
+    """Add up files of reports and summaries, and refuse the same reports twice."""
     from deniable.cli.io.files import BATCH, HITTERS, PARQUET, kind_of, parquet, reading
+    from deniable.cli.io.repeats import check_counts, check_paths, described
     from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 
-    total = protocol.empty_summary()
+    if not allow_repeats:
+        check_paths(names)
+    total, inputs = protocol.empty_summary(), []
     for name in names:
         with reading(name) as file, about(name):
             kind = kind_of(file)
             if kind == HITTERS:
-                total = total + HitterSummary.from_bytes(file.read())
+                own = HitterSummary.from_bytes(file.read())
             elif kind == PARQUET:
                 with parquet(file) as source:
                     metadata = source.schema_arrow.metadata
-                    total = total + protocol.summarize(HitterReports.from_arrow(source.schema_arrow.empty_table()))
+                    own = protocol.summarize(HitterReports.from_arrow(source.schema_arrow.empty_table()))
                     for batch in source.iter_batches(BATCH):
-                        own = HitterReports.from_arrow(batch.replace_schema_metadata(metadata))
-                        total = total + protocol.summarize(own)
+                        reports = HitterReports.from_arrow(batch.replace_schema_metadata(metadata))
+                        own = own + protocol.summarize(reports)
             else:
-                raise CommandError("this file holds neither reports nor a summary of heavy hitters")
+                raise CommandError(
+                    "this file holds neither reports nor a summary of heavy hitters. "
+                    "If it holds strings, run deniable heavy-hitters privatize first."
+                )
+            total = total + own
+        if len(names) > 1 and not allow_repeats:
+            inputs.append(described(name, own.n, [level.counts for level in own.levels], reports=kind == PARQUET))
+    check_counts(inputs)
     return total
 
 

@@ -19,6 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from deniable.cli.io.files import BATCH, PARQUET, SUMMARY, csv_column, csv_header, kind_of, parquet, reading, writing
+from deniable.cli.io.repeats import check_counts, check_paths, described
 from deniable.cli.running import STANDARD, CommandError, about
 from deniable.core.errors import MalformedReport, shown
 from deniable.core.reports import COLUMN, Reports, read_metadata
@@ -27,6 +28,11 @@ from deniable.mechanisms.base.mechanism import Mechanism
 
 _HEADER = re.compile(f"(simulated_)?{COLUMN}@([0-9a-f]{{64}})")
 _FORMATS = (".parquet", ".csv")
+
+
+def is_report_column(name: str) -> bool:
+    """Whether a column of CSV is one of reports, by its name."""
+    return _HEADER.fullmatch(name) is not None
 
 
 def check_format(path: Path) -> None:
@@ -67,13 +73,21 @@ def _from_csv(column: Any, width: int) -> Any:
     return np.array(rows, object).astype(np.uint64).reshape(-1, width)
 
 
-def summary_of(names: list[str], mechanism: Mechanism) -> Summary:
-    """Add up files of reports and summaries."""
-    total = mechanism.empty_summary()
+def summary_of(names: list[str], mechanism: Mechanism, *, allow_repeats: bool = False) -> Summary:
+    """Add up files of reports and summaries, and refuse the same reports twice."""
+    if not allow_repeats:
+        check_paths(names)
+    total, inputs = mechanism.empty_summary(), []
     for name in names:
+        own = mechanism.empty_summary()
         with reading(name) as file, about(name):
+            listed = kind_of(file) != SUMMARY
             for part in _parts(file, mechanism):
-                total = total + part
+                own = own + part
+            total = total + own
+        if len(names) > 1 and not allow_repeats:
+            inputs.append(described(name, own.n, [own.counts], reports=listed))
+    check_counts(inputs)
     return total
 
 
@@ -133,6 +147,6 @@ def _report_column(header: list[str]) -> tuple[str, str, bool]:
         found = ", ".join(map(repr, header))
         raise MalformedReport(
             f"exactly one column must be called {COLUMN}@<fingerprint>, got {found}. "
-            "If these are values, run deniable privatize first."
+            "These look like values: run deniable privatize first."
         )
     return matches[0][0], matches[0][2], matches[0][1] is not None

@@ -15,12 +15,15 @@ from deniable.cli.running import STANDARD, CommandError, about
 from deniable.cli.terminal import note
 from deniable.core.arrays import Indices
 from deniable.core.domain import Domain
-from deniable.core.domain.columns import entries, read
+from deniable.core.domain.columns import entries, is_missing, read
+from deniable.core.domain.listed import Categories
 from deniable.core.domain.open import Open
 from deniable.core.errors import ValueOutsideDomain, shown
+from deniable.core.suggest import did_you_mean
 
 T = TypeVar("T")
 
+_MANY = 10_000  # labels that a value is compared with
 _WHOLE = "^-?[0-9]{1,18}$"  # numbers that certainly fit 64 bits
 _WHOLE_AS_FLOAT = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")  # pandas writes 3 as "3.0" in a column with gaps
 
@@ -45,8 +48,17 @@ def converted_batches(
                 yield convert(batch)
             except ValueOutsideDomain as error:
                 place = row + (error.position or 0)
-                raise CommandError(f"value in row {place} must {error.rule}, got {shown(error.value)}") from None
+                found = f"value in row {place} must {error.rule}, got {shown(error.value)}"
+                raise CommandError(f"{found}. {_suggestion(error.value, domain)}") from None
             row += len(batch)
+
+
+def _suggestion(value: Any, domain: Domain) -> str:
+    """The label that may be meant, or the categories that a spec can have for all other values."""
+    if is_missing(value):
+        return "A spec made with --no-answer has a category for missing values."
+    known = domain.all_labels() if isinstance(domain, Categories) and domain.k <= _MANY else ()
+    return did_you_mean(value, known) or "A spec made with --other has a category for other values."
 
 
 def read_candidates(name: str, column: str | None) -> list[Any]:
@@ -103,7 +115,7 @@ def _choose(names: list[str], wanted: str | None) -> str:
         raise CommandError(f"the file has several columns. Choose one with --column: {listed}")
     if names.count(wanted) != 1:
         problem = "there is no column" if wanted not in names else "there is more than one column"
-        raise CommandError(f"{problem} {wanted!r}. The columns are {listed}.")
+        raise CommandError(f"{problem} {wanted!r}. The columns are {listed}. {did_you_mean(wanted, names)}".rstrip())
     return wanted
 
 

@@ -7,7 +7,7 @@ depend on the container it came in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,10 @@ from deniable.core.extras import needed
 Column = Any  # a NumPy array or an Arrow array; pyarrow is not imported for its name
 
 _CAN_BE_NAN = (float, np.floating, np.datetime64, np.timedelta64)
+_NO_MAPPINGS = (
+    "Counts per value are not reports of people: give one value per person, such as list(counter.elements()); "
+    "dn.simulate(mechanism, counts) draws a summary of simulated people."
+)
 _MARKERS = ("NAType", "NaTType", "MaskedConstant")
 
 
@@ -28,14 +32,34 @@ def is_missing(value: object) -> bool:
 
 
 def read(values: Any) -> Column:
-    """Read a batch into a column that can be searched and indexed; a generator is consumed."""
+    """Read a batch into a column that can be searched and indexed; a generator or a stream is consumed."""
+    if isinstance(values, Mapping):
+        raise InvalidArgument("values", "be one value per person", f"a {type(values).__name__}", _NO_MAPPINGS)
     if not is_arrow(values):
         return one_dimensional(values)
     if hasattr(values, "columns"):
-        raise InvalidArgument("values", "be a one-dimensional batch", f"a {type(values).__name__}")
+        hint = "Give one of its columns, such as table['name']."
+        raise InvalidArgument("values", "be a one-dimensional batch", f"a {type(values).__name__}", hint)
+    if not hasattr(values, "__len__"):
+        values = _streamed(values)
     # pandas columns of objects may mix types, which Arrow would unify
     column = None if str(getattr(values, "dtype", "")) == "object" else _flat_arrow(values)
     return one_dimensional(entries(values)) if column is None else column
+
+
+def _streamed(values: Any) -> Any:
+    """Read an Arrow stream to its end: of values, or of record batches with one column."""
+    with needed():
+        import pyarrow as pa
+
+    column = pa.chunked_array(values)
+    if not pa.types.is_struct(column.type):
+        return column
+    if column.type.num_fields != 1:
+        names = ", ".join(field.name for field in column.type)
+        hint = "Select one column before you pass the stream on."
+        raise InvalidArgument("values", "be a stream with one column", f"the columns {names}", hint)
+    return pa.chunked_array([chunk.field(0) for chunk in column.chunks], type=column.type.field(0).type)
 
 
 def is_arrow(values: Any) -> bool:

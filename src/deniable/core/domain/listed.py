@@ -17,6 +17,7 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
 from deniable.core.validate import whole
 
+_FEW, _SHORT = 6, 60  # labels that an error message lists, and their characters in all
 LARGEST = 2**53 - 1  # the largest integer that canonical JSON (RFC 8785) can write
 
 
@@ -61,7 +62,9 @@ class Categories(Domain):
         return self.labels[index]
 
     def _rule(self) -> str:
-        return f"be one of the {self.listed} labels"
+        few = self.listed <= _FEW and sum(len(str(label)) for label in self.labels) <= _SHORT
+        listed = f" ({', '.join(map(str, self.labels))})" if few else ""
+        return f"be one of the {self.listed} labels{listed}"
 
     def _find(self, value: object) -> int:
         # 1.0 and True would be found as 1, and NumPy counts time spans as integers

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deniable.counts.answer import Answer, Moments, Number, UnreliableAnswer, plain, settle
+from deniable.counts.answer import Answer, UnreliableAnswer, settle
 from deniable.counts.certain.balls import Certain, known, until
+from deniable.counts.moments import Moments, Number, plain
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.release import Release
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice
-from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, Moments, plain, settle
+from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, settle
 from deniable.counts.continuous.conversions import ContinuousRelease
 from deniable.counts.continuous.noises import Laplace
+from deniable.counts.moments import Moments, plain
 from deniable.counts.operator.debias import admissible
 from deniable.counts.operator.function import Function
 from deniable.counts.operator.growth import is_endless

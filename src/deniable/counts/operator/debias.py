@@ -15,8 +15,9 @@ import numpy as np
 from deniable.core.arrays import Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice, whole
-from deniable.counts.answer import Answer, plain, settle
+from deniable.counts.answer import Answer, settle
 from deniable.counts.continuous.noises import ContinuousNoise
+from deniable.counts.moments import plain
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.operator.function import BELOW, Function
 from deniable.counts.operator.growth import ROUNDING, Growth, growth_of, is_endless

@@ -16,7 +16,8 @@ import numpy as np
 from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
-from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, Moments, settle
+from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, settle
+from deniable.counts.moments import Moments
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.release import as_release
@@ -53,7 +54,8 @@ def debias_multivariate(
 ) -> Answer:
     """Estimate f of all true counts jointly, without bias, for any f whose expectation over the noise exists.
 
-    `f` takes an array with one point of d counts per row, and returns one value per row. Up to `max_terms` terms, all
+    `f` takes an array with one point of d counts per row, and returns one value per row. The array holds floats, which
+    do not overflow, or integers if f refuses floats (as np.gcd and indexing do). Up to `max_terms` terms, all
     3^d neighbours are summed; beyond, or if `samples` is given, a sample of neighbours is drawn by the size of their
     weights, and the standard error includes the error of sampling. The sample is fresh, or determined by `seed`;
     answers that are to be combined must not share a seed. The growth of f cannot be checked here: f must grow more
@@ -81,7 +83,7 @@ def debias_multivariate(
     variance, notes = found.value**2 - found.square, []
     if sampled:
         notes.append(f"{count:,} of 3^{d} neighbours were sampled, which adds {found.added:.3g} to the variance")
-    if variance < found.added:
+    if variance <= found.added:
         variance = max(_plug_in(f, y, noise, trials).variance, 0.0) + found.added
         notes.append(PLUG_IN_VARIANCE)
     answer = Answer(
@@ -155,7 +157,10 @@ def _plug_in(f: Joint, y: Numbers, noise: DiscreteLaplace, seed: int, added: flo
 
 def _values(f: Joint, points: Numbers) -> Floats:
     with np.errstate(all="ignore"):
-        values = np.asarray(f(points.astype(np.float64)), np.float64)
+        try:
+            values = np.asarray(f(points.astype(np.float64)), np.float64)
+        except (TypeError, IndexError):  # a function of integers only, or one that is wrong, which fails again
+            values = np.asarray(f(points.astype(np.int64)), np.float64)
     if values.shape != (len(points),):
         rule = "return one value per row of the array it is called with"
         raise InvalidArgument("f", rule, f"shape {values.shape} for {points.shape}")

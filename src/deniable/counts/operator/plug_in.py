@@ -14,7 +14,7 @@ import numpy as np
 from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
-from deniable.counts.answer import Moments, plain
+from deniable.counts.moments import Moments, plain
 from deniable.counts.operator.function import Function
 from deniable.counts.operator.growth import Growth, is_endless
 from deniable.counts.operator.terms import terms_at

@@ -13,7 +13,8 @@ import numpy as np
 
 from deniable.core.arrays import Floats
 from deniable.core.errors import InvalidArgument
-from deniable.counts.answer import Answer, Moments, plain, settle
+from deniable.counts.answer import Answer, settle
+from deniable.counts.moments import Moments, plain
 from deniable.counts.operator.debias import admissible, theorem_5_factor
 from deniable.counts.operator.function import Function
 from deniable.counts.operator.growth import Growth, is_endless

@@ -23,7 +23,7 @@ from deniable.core.arrays import Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
 from deniable.core.validate import between, positive, whole
-from deniable.counts.answer import Answer, Moments
+from deniable.counts.answer import Answer
 from deniable.counts.certain.balls import TOLERANCE, ball
 from deniable.counts.certain.joint_error import (
     Joint,
@@ -33,6 +33,7 @@ from deniable.counts.certain.joint_error import (
     simulated_moments,
     warn_of_useless,
 )
+from deniable.counts.moments import Moments
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.release import Release, as_release
 

@@ -14,9 +14,10 @@ import numpy as np
 from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice
-from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, plain, settle
+from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, settle
 from deniable.counts.certain.joint_error import simulated_moments
 from deniable.counts.continuous.noises import discrete_moment
+from deniable.counts.moments import plain
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.operator.separable import ROUNDING

@@ -9,7 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, Moments, settle
+from deniable.counts.answer import PLUG_IN_VARIANCE, Answer, settle
+from deniable.counts.moments import Moments
 from deniable.counts.operator.debias import admissible, theorem_5_factor
 from deniable.counts.operator.growth import is_endless
 from deniable.counts.operator.separable import ROUNDING, each_moments, functions_of

@@ -14,12 +14,13 @@ from deniable.core.arrays import Floats, Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
 from deniable.core.validate import whole
-from deniable.counts.answer import Answer, Moments, plain, settle
+from deniable.counts.answer import Answer, settle
+from deniable.counts.moments import Moments, plain
 from deniable.counts.noise import DiscreteLaplace
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.operator.function import Function
 from deniable.counts.operator.growth import Growth
-from deniable.counts.operator.plug_in import moments_of, reach
+from deniable.counts.operator.plug_in import moments_of, reach, smoothed
 from deniable.counts.operator.separable import ROUNDING
 from deniable.counts.release import as_release
 
@@ -44,7 +45,7 @@ def threshold(
     release = as_release(data, epsilon, sensitivity)
     if isinstance(at, bool) or not isinstance(at, (int, np.integer)):
         raise InvalidArgument("at", "be a whole number", at)
-    values, a = release.values.reshape(-1), float(release.noise.a)
+    values, a, q = release.values.reshape(-1), float(release.noise.a), float(release.noise.q)
     above, here, under = (int(np.count_nonzero(found)) for found in (values > at, values == at, values == at - 1))
     answer = Answer(
         question=f"counts of at least {at}",
@@ -58,7 +59,13 @@ def threshold(
         simulated=release.simulated,
         moments_rule=lambda: moments_of(_at_least(int(at)), release.noise, release.values, "sum", None, Growth(0.0)),
     )
-    return settle(answer, best)
+
+    def known() -> float:
+        """The expectation of the estimated variance at the noisy counts, whatever their size."""
+        steps = np.abs((values - int(at)).astype(np.float64)), np.abs((values - int(at) + 1).astype(np.float64))
+        return a * (1 + a) * (1 - q) / (1 + q) * sum(float((q**step).sum()) for step in steps)
+
+    return settle(answer, best, known)
 
 
 def _at_least(at: int) -> Function:
@@ -112,7 +119,27 @@ def profile(
         moments_rule=lambda: _moments(values, most, release.noise, share),
         notes=(f"{int(negative):,} noisy counts are negative and counted as 0",) if negative else (),
     )
-    return settle(answer, best)
+    return settle(answer, best, lambda: _known_variance(values, most, release.noise) * share**2)
+
+
+def _known_variance(values: Numbers, most: int, noise: DiscreteLaplace) -> Floats:
+    """The expectations of the estimated variances at the noisy counts: sums of positive terms, so never 0."""
+    far, a = _farthest(values, most, noise), float(noise.a)
+    p = occurrences(values, -far - 1, most + far + 1)
+    smooth = smoothed(p, float(noise.q))[far:-far]
+    under, here, over = smooth[:-2], smooth[1:-1], smooth[2:]
+    variance = np.asarray(2 * a * (1 + 2 * a) * here + a * (1 + a) * (under + over))
+    variance[0] = a * (1 + a) * (here[0] + over[0])
+    return variance
+
+
+def _farthest(values: Numbers, most: int, noise: DiscreteLaplace) -> int:
+    """The largest step of the noise that matters: one that is likely enough, and leads from a count to an answer."""
+    far = min(reach(noise), max(most - int(values.min()), int(values.max()), 1))
+    if far > _FARTHEST:
+        hint = "The counts are too far apart for the errors of other methods at this epsilon."
+        raise InvalidArgument("best", "be unbiased here", "another", hint)
+    return far
 
 
 def _moments(values: Numbers, most: int, noise: DiscreteLaplace, share: float) -> Moments:
@@ -120,11 +147,7 @@ def _moments(values: Numbers, most: int, noise: DiscreteLaplace, share: float) -
     with needed():
         from scipy.signal import fftconvolve
 
-    # the second term bounds all steps r - y
-    far, a = min(reach(noise), max(most - int(values.min()), int(values.max()), 1)), float(noise.a)
-    if far > _FARTHEST:
-        hint = "The counts are too far apart for the errors of other methods at this epsilon."
-        raise InvalidArgument("best", "be unbiased here", "another", hint)
+    far, a = _farthest(values, most, noise), float(noise.a)
     steps = np.arange(-far - 1, far + 2)
     q = float(noise.q)
     chance = (1 - q) / (1 + q) * q ** np.abs(steps)

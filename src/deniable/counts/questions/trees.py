@@ -17,10 +17,12 @@ import numpy as np
 from deniable.core.arrays import Numbers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import choice
-from deniable.counts.answer import Answer, plain, settle
+from deniable.counts.answer import Answer, settle
 from deniable.counts.certain.joint_error import NEGATIVE, Pair, simulated_moments, variance_of
+from deniable.counts.moments import plain
 from deniable.counts.operator.debias import theorem_5_factor
 from deniable.counts.operator.separable import ROUNDING
+from deniable.counts.questions.tree_errors import exact_variance, rectangles
 from deniable.counts.questions.tree_forms import Leaf, Node, Tree, read_tree
 from deniable.counts.release import as_release
 
@@ -100,7 +102,18 @@ def tree(
         moments_rule=lambda: simulated_moments(both, release, naive),
         notes=() if all(row.estimated for row in rows) else (NEGATIVE,),
     )
-    return settle(answer, best)
+
+    def known() -> Any:
+        """The exact variances at the noisy counts, of the rows that are needed."""
+        found = list(rectangles(root))
+        wanted = [reduce != "none" or row.variance == 0 for row in rows]
+        each = [
+            exact_variance(found, counts, row.naive, release.noise) if needed else 0.0
+            for counts, row, needed in zip(matrix.tolist(), rows, wanted, strict=True)
+        ]
+        return reduced(each, 2)
+
+    return settle(answer, best, known)
 
 
 def _row(root: Tree, counts: list[int], a: float) -> Row:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Bytes, Counts, Floats, Indices, Payloads
-from deniable.core.errors import EmptySummary, InvalidArgument
+from deniable.core.domain.columns import is_arrow
+from deniable.core.errors import EmptySummary, InvalidArgument, MalformedReport, shown
 from deniable.core.estimate import Estimate
-from deniable.core.reports import Report, Reports
+from deniable.core.reports import PRIVATIZE_FIRST, Report, Reports
 from deniable.core.summary import Summary
 from deniable.core.validate import between, choice, whole
 from deniable.estimation.channel import TARGETS, Noise, Operator, noise_at
@@ -109,7 +110,10 @@ class Mechanism(Definition):
         return report.payload
 
     def summarize(self, reports: Any) -> Summary:
-        """Count reports: a batch, a list of single reports, or a raw array that is checked first."""
+        """Count reports: a batch, a list of single reports, an Arrow table or stream of them, or a raw array.
+
+        A raw array is checked first.
+        """
         data, simulated = self.checked(reports)
         counts = np.zeros(self.layout.cells, np.int64)
         self.layout.count(data, counts)
@@ -119,8 +123,13 @@ class Mechanism(Definition):
         """Return reports as the kernels read them, and whether they are simulated, or refuse them."""
         if isinstance(reports, (list, tuple)) and reports and isinstance(reports[0], Report):
             reports = batch_of(self, reports)
+        elif is_arrow(reports) and (hasattr(reports, "schema") or not hasattr(reports, "__len__")):
+            reports = Reports.from_arrow(reports)
         if not isinstance(reports, Reports):
-            return self.layout.check(np.asarray(reports)), False
+            data = np.asarray(reports)
+            if data.dtype.kind not in "iufb" and data.size:
+                raise MalformedReport(f"reports must be numbers, got {shown(reports)}. {PRIVATIZE_FIRST}")
+            return self.layout.check(data), False
         self.same_spec("a batch of reports", reports.fingerprint)
         return self.layout.check(reports.data), reports.simulated
 
@@ -251,7 +260,7 @@ class Mechanism(Definition):
         if kept is not None:
             summary = self.summarize(kept)
         if not isinstance(summary, Summary):
-            raise InvalidArgument("summary", "be a Summary, or Reports", summary)
+            raise InvalidArgument("summary", "be a Summary, or Reports", summary, PRIVATIZE_FIRST)
         options = self.methods if kept is None else (*self.methods, KEPT)
         method = choice(options, method=method or self.default_method)
         choice(TARGETS, target=target)

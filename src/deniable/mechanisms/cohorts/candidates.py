@@ -12,7 +12,7 @@ import numpy as np
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, shown
 from deniable.core.estimate import Estimate
-from deniable.core.reports import Reports
+from deniable.core.reports import PRIVATIZE_FIRST, Reports
 from deniable.core.summary import Summary
 from deniable.core.validate import choice
 from deniable.estimation.channel import TARGETS, for_target
@@ -69,7 +69,7 @@ def decode(
         choice(open_methods(mechanism), method=method)
     summary = mechanism.summarize(summary) if isinstance(summary, Reports) else summary
     if not isinstance(summary, Summary):
-        raise InvalidArgument("summary", "be a Summary, or Reports", summary)
+        raise InvalidArgument("summary", "be a Summary, or Reports", summary, PRIVATIZE_FIRST)
     mechanism.check_summary(summary)
     assert isinstance(mechanism.domain, Open)
     domain = mechanism.domain.candidates(candidates)

@@ -196,7 +196,8 @@ class BlockDesign(Mechanism):
 def checked_blocks(blocks: object, k: int) -> Blocks:
     """Return the blocks, each sorted, in their order, or raise InvalidArgument naming the first violation."""
     if isinstance(blocks, (str, bytes)) or not isinstance(blocks, Iterable):
-        raise InvalidArgument("blocks", "be a list of lists of values, each by its index", blocks)
+        hint = "design has no default: give its blocks, such as [[0, 1], [0, 2], [1, 2]]." if blocks is None else ""
+        raise InvalidArgument("blocks", "be a list of lists of values, each by its index", blocks, hint)
     found = tuple(_checked_block(place, block, k) for place, block in enumerate(blocks))
     if k * max(k, len(found)) > MAX_CELLS:
         rule = f"be at most {MAX_CELLS} values times blocks for design"
