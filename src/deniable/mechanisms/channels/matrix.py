@@ -46,7 +46,7 @@ class MatrixMechanism(FiniteChannel):
         widths = [len(row) for row in given if isinstance(row, list | tuple)] if isinstance(given, list | tuple) else []
         entries, width = sum(widths), max(widths, default=0)
         square = entries * min(len(widths), width)  # the singular values
-        return Cost(cells=width, tables=entries, building=1500 * entries, nanoseconds=35_000 * entries + 5 * square)
+        return Cost(cells=width, tables=entries, building=1500 * entries, nanoseconds=45_000 * entries + 5 * square)
 
     def _settled(self) -> Mapping[str, Any]:
         return {"matrix": checked_matrix(self.matrix, self.k)}

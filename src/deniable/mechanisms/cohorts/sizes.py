@@ -212,7 +212,7 @@ def cost_of(
         tables=max(tested, bits),
         building=48 * tested,
         report=40 * bits,
-        nanoseconds=(10 + values) * tested + 140 * bits,
+        nanoseconds=(10 + values) * tested + 180 * bits,
     )
 
 

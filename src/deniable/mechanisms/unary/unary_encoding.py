@@ -70,7 +70,7 @@ class UnaryEncoding(Mechanism):
     @classmethod
     def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
         del parameters
-        return Cost(cells=domain.k, report=40 * domain.k, nanoseconds=140 * domain.k)  # a word or more per value
+        return Cost(cells=domain.k, report=40 * domain.k, nanoseconds=180 * domain.k)  # a word or more per value
 
     @abstractmethod
     def _coins(self, bound: Fraction, modulus: int) -> tuple[int, int]:
