@@ -35,6 +35,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "HitterSummary": "heavy_hitters.collected",
     "Interval": "core.estimate",
     "InvalidArgument": "core.errors",
+    "Limits": "core.limits",
     "MalformedReport": "core.errors",
     "MalformedSummary": "core.errors",
     "MissingExtra": "core.errors",

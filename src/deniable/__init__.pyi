@@ -17,6 +17,7 @@ from deniable.core.estimate import Estimate as Estimate
 from deniable.core.estimate import Interval as Interval
 from deniable.core.estimate import Row as Row
 from deniable.core.guarantee import Guarantee as Guarantee
+from deniable.core.limits import Limits as Limits
 from deniable.core.quantity import Quantity as Quantity
 from deniable.core.reports import Report as Report
 from deniable.core.reports import Reports as Reports

@@ -28,6 +28,7 @@ BUDGETS = {
     "tests/docs": 55,
     "tests/estimation": 55,
     "tests/heavy_hitters": 20,
+    "tests/hostile": 20,
     "tests/kernels": 25,
     "tests/mechanisms": 75,
     "tests/papers": 30,

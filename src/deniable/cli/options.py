@@ -115,16 +115,18 @@ def settings(given: list[str] | None, mechanism: str) -> dict[str, Any]:
 
 def mechanism_of(path: Path) -> Mechanism:
     """Read a spec file and make its mechanism, deriving its thresholds again."""
+    from deniable.core.limits import OWN
     from deniable.mechanisms.registry import from_spec
 
     with about(str(path)):
-        return from_spec(path.read_bytes())
+        return from_spec(path.read_bytes(), limits=OWN)
 
 
 def spec_beside(sources: list[str]) -> Path:
     """Find the spec of the first input: the .json file in its folder with its fingerprint."""
     from deniable.cli.io.reports import fingerprint_of
     from deniable.core.errors import DeniableError
+    from deniable.core.limits import OWN
     from deniable.core.spec import Spec
 
     if sources[0] == STANDARD:
@@ -132,7 +134,7 @@ def spec_beside(sources: list[str]) -> Path:
     wanted, folder = fingerprint_of(sources[0]), Path(sources[0]).parent
     for path in sorted(folder.glob("*.json")):
         try:
-            if Spec.from_json(path.read_bytes()).fingerprint == wanted:
+            if Spec.from_json(path.read_bytes(), limits=OWN).fingerprint == wanted:
                 return path
         except (DeniableError, OSError):
             continue  # some other kind of file

@@ -18,6 +18,8 @@ Exceptions carry the objects they are about, so that a service can map them to s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "CountOverflow",
     "DeniableError",
@@ -74,7 +76,7 @@ class UnsupportedVersion(SpecError):
     def __init__(self, what: str, found: object, newest: object) -> None:
         self.found = found
         self.newest = newest
-        super().__init__(f"{what} has version {found}; this release reads up to version {newest}")
+        super().__init__(f"{what} has version {shown(found)}; this release reads up to version {newest}")
 
 
 class FingerprintMismatch(DeniableError):
@@ -122,10 +124,22 @@ def _rebuilt(kind: type[DeniableError], args: tuple[object, ...], state: dict[st
     return error
 
 
+def listed(names: Iterable[object], most: int = 8) -> str:
+    """List names in an error message: the first few, each cut to one short line."""
+    every = [str(name) for name in names]
+    more = [f"and {len(every) - most:,} more"] if len(every) > most else []
+    return ", ".join([*(cut(name) for name in every[:most]), *more])
+
+
+def cut(text: str, limit: int = 60) -> str:
+    """Cut a text to one short line."""
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(text) <= 4 * limit and len(line) <= limit else line[: limit - 3] + "..."
+
+
 def shown(value: object, limit: int = 60) -> str:
     """Format a value for an error message: its repr, cut to one short line."""
     try:
-        text = " ".join(repr(value).split())
+        return cut(repr(value), limit)
     except ValueError:  # an integer with thousands of digits
-        text = f"a {type(value).__name__} too long to print"
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+        return f"a {type(value).__name__} too long to print"

@@ -35,12 +35,14 @@ def digest(data: bytes, key: bytes) -> int:
 @lru_cache(maxsize=64)
 def affine_maps(seed: int, count: int) -> tuple[tuple[int, int], ...]:
     """The pairs (a, b) of hash functions 0 to count - 1; a is not 0."""
-    maps = []
-    for number in range(count):
-        drawn = _drawn("affine", seed, number, 16)
-        a = int.from_bytes(drawn[:8], "little") % (PRIME - 1) + 1
-        maps.append((a, int.from_bytes(drawn[8:], "little") % PRIME))
-    return tuple(maps)
+    return tuple(affine_map(seed, number) for number in range(count))
+
+
+def affine_map(seed: int, number: int) -> tuple[int, int]:
+    """The pair (a, b) of one hash function; a is not 0."""
+    drawn = _drawn("affine", seed, number, 16)
+    a = int.from_bytes(drawn[:8], "little") % (PRIME - 1) + 1
+    return a, int.from_bytes(drawn[8:], "little") % PRIME
 
 
 def bucket(number: int, function: tuple[int, int], buckets: int) -> int:
@@ -52,8 +54,12 @@ def bucket(number: int, function: tuple[int, int], buckets: int) -> int:
 @lru_cache(maxsize=64)
 def round_keys(seed: int, count: int) -> tuple[tuple[int, ...], ...]:
     """The 32-bit words of permutations 0 to count - 1, two for each round."""
-    drawn = (_drawn("permutation", seed, number, 8 * ROUNDS) for number in range(count))
-    return tuple(struct.unpack(f"<{2 * ROUNDS}I", words) for words in drawn)
+    return tuple(round_key(seed, number) for number in range(count))
+
+
+def round_key(seed: int, number: int) -> tuple[int, ...]:
+    """The 32-bit words of one permutation, two for each round."""
+    return struct.unpack(f"<{2 * ROUNDS}I", _drawn("permutation", seed, number, 8 * ROUNDS))
 
 
 def permuted(index: int, keys: Sequence[int], size: int) -> int:

@@ -23,7 +23,8 @@ from typing import Any, NoReturn
 
 from deniable.core.display import brief
 from deniable.core.domain import Domain
-from deniable.core.errors import SpecError, UnsupportedVersion, shown
+from deniable.core.errors import SpecError, UnsupportedVersion, cut, listed, shown
+from deniable.core.limits import DEFAULT, Limits, length
 
 FORMAT = 1
 _MEMBERS = {"deniable", "domain", "mechanism", "parameters", "thresholds", "version"}
@@ -110,12 +111,12 @@ class Spec(Document):
         return spec_card(self)
 
     @staticmethod
-    def from_json(text: str | bytes) -> Spec:
+    def from_json(text: str | bytes, *, limits: Limits | None = DEFAULT) -> Spec:
         """Read a spec; spacing and order are free, everything else is checked."""
-        return Spec.from_dict(read_json(text))
+        return Spec.from_dict(read_json(text, limits=limits), limits=limits)
 
     @staticmethod
-    def from_dict(document: object) -> Spec:
+    def from_dict(document: object, *, limits: Limits | None = DEFAULT) -> Spec:
         """Read a spec from plain data."""
         if not isinstance(document, dict):
             raise SpecError(f"spec must be a JSON object, got {shown(document)}")
@@ -125,11 +126,14 @@ class Spec(Document):
         if layout != FORMAT or isinstance(layout, bool):
             raise SpecError(f'spec must have the member "deniable": {FORMAT}, got {shown(layout)}')
         if unknown := sorted(document.keys() ^ _MEMBERS):
-            raise SpecError(f"spec has a missing or unknown member: {', '.join(map(str, unknown))}")
+            raise SpecError(f"spec has a missing or unknown member: {listed(unknown)}")
         _expect(document, "mechanism", str)
         _expect(document, "version", int)
         for name in ("domain", "parameters", "thresholds"):
             _expect(document, name, dict)
+        if limits is not None:
+            limits.require("thresholds", len(document["thresholds"]))
+            limits.require("labels", length(document["domain"], "labels"))
         return Spec(
             document["mechanism"],
             document["version"],
@@ -150,14 +154,16 @@ _JSON_NAMES = {str: "string", int: "whole number", dict: "object"}
 
 def _threshold(name: str, text: object) -> int:
     if not isinstance(text, str) or not re.fullmatch("0|[1-9][0-9]{0,99}", text):
-        raise SpecError(f"threshold {name} must be a decimal string, got {shown(text)}")
+        raise SpecError(f"threshold {cut(name)} must be a decimal string, got {shown(text)}")
     return int(text)
 
 
-def read_json(text: object, what: str = "spec") -> Any:
+def read_json(text: object, what: str = "spec", *, limits: Limits | None = DEFAULT) -> Any:
     """Read a document's JSON; spacing and order are free, repeated members and NaN are refused."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise SpecError(f"{what} must be JSON text, got {shown(text)}")
+    if limits is not None:
+        limits.require("document", len(text))
 
     def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         document = dict(pairs)

@@ -102,9 +102,10 @@ class Summary:
         whole(0, MAX_COUNT, n=self.n)
         if not isinstance(self.fingerprint, str) or not re.fullmatch("[0-9a-f]{64}", self.fingerprint):
             raise InvalidArgument("fingerprint", "be 64 hexadecimal digits", self.fingerprint)
-        copied = np.array(counts, np.int64)
-        copied.setflags(write=False)
-        object.__setattr__(self, "counts", copied)
+        if counts.dtype != np.int64 or counts.flags.writeable or not counts.flags.owndata:
+            counts = np.array(counts, np.int64)  # else they are kept as they are
+            counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "n", int(self.n))
 
     def __reduce__(self) -> tuple[object, ...]:

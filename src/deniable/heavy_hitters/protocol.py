@@ -12,7 +12,7 @@ for a few long steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,9 +26,11 @@ from deniable.core.errors import (
     MalformedReport,
     MalformedSummary,
     SpecError,
+    listed,
     shown,
 )
 from deniable.core.guarantee import Guarantee
+from deniable.core.limits import DEFAULT, Cost, Limits
 from deniable.core.reports import Report, Reports
 from deniable.core.spec import Document, Spec, read_json
 from deniable.core.validate import choice, whole
@@ -122,18 +124,29 @@ class HeavyHitters(Document):
         }
 
     @staticmethod
-    def from_json(text: str | bytes) -> HeavyHitters:
-        """Read the document; the thresholds of every level are derived again and must agree."""
-        document = read_json(text, "heavy-hitter spec")
+    def from_json(text: str | bytes, *, limits: Limits | None = DEFAULT) -> HeavyHitters:
+        """Read the document; the thresholds of every level are derived again and must agree.
+
+        Levels that cost more than `limits`, each or together, are refused; None stands for no limits.
+        """
+        document = read_json(text, "heavy-hitter spec", limits=limits)
         if not isinstance(document, dict) or document.get("heavy_hitters") != 1:
             if isinstance(document, dict) and "mechanism" in document:
                 raise SpecError("this is the spec of one question, for estimate or decode, not of heavy hitters")
             raise SpecError(f'a heavy-hitter spec must have the member "heavy_hitters": 1, got {shown(document)}')
         if unknown := sorted(document.keys() ^ _MEMBERS):
-            raise SpecError(f"heavy-hitter spec has a missing or unknown member: {', '.join(map(str, unknown))}")
+            raise SpecError(f"heavy-hitter spec has a missing or unknown member: {listed(unknown)}")
         if document["deniable"] != FORMAT or not isinstance(document["levels"], list):
             raise SpecError("heavy-hitter spec has an unknown layout")
-        levels: list[Any] = [from_spec(Spec.from_dict(level)) for level in document["levels"]]
+        whole(1, MAX_LEVELS, levels=len(document["levels"]))
+        levels: list[Any] = []
+        total = Cost()
+        for level in document["levels"]:
+            made = from_spec(Spec.from_dict(level, limits=limits), limits=limits)
+            total += made.cost(made.domain, made.spec.parameters)
+            if limits is not None:
+                limits.check(replace(total, cohorts=0))
+            levels.append(made)
         return HeavyHitters(tuple(levels), document["max_bytes"], document["alphabet"])
 
     def privatize_one(self, value: object) -> tuple[int, Report]:

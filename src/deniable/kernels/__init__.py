@@ -10,13 +10,16 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
+import threading
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from deniable.core.extras import needed
+from deniable.core.forks import held_while_forking
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -60,8 +63,18 @@ class Kernel:
         return self.dispatcher._numba_type_
 
 
+def _compiler_locks() -> list[AbstractContextManager[object]]:
+    """What a fork waits for: the loading of the compiler and, once it is loaded, a compilation."""
+    lock = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
+    return [_loading] if lock is None else [_loading, lock]
+
+
+_loading = threading.RLock()
+held_while_forking(_compiler_locks)
+
+
 def _compiled(function: Callable[..., Any]) -> Any:
-    with needed():
+    with _loading, needed():
         import numba
 
     try:

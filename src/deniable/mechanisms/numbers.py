@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import count
 
@@ -13,6 +14,7 @@ _BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
 _PROVEN = 318_665_857_834_031_151_167_461
 _TRIALS = 1000  # divisors up to this are found by trial
 _FEW_FACTORS = 500
+_CLOSE = 1e-3  # logarithms nearer to a whole number do not decide how many bits it has
 _NEARBY = 48  # most primes tried above k
 
 
@@ -117,3 +119,13 @@ def binomial(k: int, w: int) -> int:
     while len(factors) > 1:  # in pairs, so that both factors of a product are of a size
         factors = [math.prod(factors[i : i + 2]) for i in range(0, len(factors), 2)]
     return int(factors[0])
+
+
+def binomial_bits(k: int, w: int, exact: Callable[[int], int], factor: float = 1.0) -> int:
+    """The bits of a number near factor C(k, w), which is exact(C(k, w)), without C(k, w) where a logarithm decides."""
+    if min(w, k - w) >= _FEW_FACTORS:
+        powers = math.lgamma(k + 1) - math.lgamma(w + 1) - math.lgamma(k - w + 1) + math.log(factor)
+        bits = powers / math.log(2)  # below k, and k below 2^31: its error is far below 10^-4
+        if abs(bits - round(bits)) > _CLOSE:
+            return math.floor(bits) + 1
+    return exact(binomial(k, w)).bit_length()

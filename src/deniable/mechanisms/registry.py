@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.core.domain import Domain, Label
 from deniable.core.domain.open import Open
-from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion, shown
+from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion, cut, listed, shown
+from deniable.core.limits import DEFAULT, Limits
 from deniable.core.spec import Spec
 from deniable.core.suggest import did_you_mean
 from deniable.core.weak import warn_if_weak
@@ -165,38 +166,55 @@ def make_first(order: Sequence[Forecast], domain: Domain) -> tuple[Mechanism, Fo
 
 
 def from_spec(
-    spec: Spec | str | bytes | Path | Mapping[str, Any], known: Iterable[type[Mechanism]] | None = None
+    spec: Spec | str | bytes | Path | Mapping[str, Any],
+    known: Iterable[type[Mechanism]] | None = None,
+    *,
+    limits: Limits | None = DEFAULT,
 ) -> Mechanism:
     """Make the mechanism a spec describes; its thresholds are derived again and must agree.
 
     The spec is given as JSON, as the `Path` of a file, as a `Spec`, or as the dict that JSON is read to. `known` are
-    the classes to choose from, by default all registered ones.
+    the classes to choose from, by default all registered ones. A spec that would cost more than `limits` is refused
+    before anything is built; None stands for no limits, for specs of your own.
     """
     if not isinstance(spec, Spec):
-        spec = _read(spec)
+        spec = _read(spec, limits)
     classes = registered(spec.mechanism) if known is None else tuple(known)
     versions = {cls.version: cls for cls in classes if cls.name == spec.mechanism}
     if not versions:
         names = ", ".join(list_mechanisms() if known is None else sorted({cls.name for cls in classes}))
-        raise SpecError(f"spec names an unknown mechanism, {spec.mechanism!r}; known: {names}")
+        raise SpecError(f"spec names an unknown mechanism, {shown(spec.mechanism)}; known: {names}")
     if spec.version not in versions:
         raise UnsupportedVersion(f"mechanism {spec.mechanism}", spec.version, max(versions))
+    chosen = versions[spec.version]
+    _check_parameters(chosen, spec.parameters)
+    if limits is not None:
+        limits.check(chosen.cost(spec.domain, spec.parameters))
     try:
-        made = versions[spec.version](spec.domain, **spec.parameters)  # type: ignore[arg-type]
+        made = chosen(spec.domain, **spec.parameters)  # type: ignore[arg-type]
     except TypeError as error:
-        raise SpecError(f"spec has missing or unknown parameters: {error}") from None
+        raise SpecError(f"spec has parameters of the wrong kind: {cut(str(error), 200)}") from None
     if made.spec != spec:
         raise SpecError("the spec's thresholds must follow from its domain, mechanism and parameters")
     return made
 
 
-def _read(spec: str | bytes | Path | Mapping[str, Any]) -> Spec:
+def _check_parameters(cls: type[Mechanism], given: Mapping[str, Any]) -> None:
+    """Refuse a spec that lacks a parameter, which would have to be searched for, or has one that no spec carries."""
+    allowed = cls.spec_parameters()
+    missing = [name for name, needed in allowed.items() if needed and given.get(name) is None]
+    if wrong := [*missing, *(name for name in given if name not in allowed)]:
+        raise SpecError(f"spec has missing or unknown parameters for {cls.name}: {listed(wrong)}")
+
+
+def _read(spec: str | bytes | Path | Mapping[str, Any], limits: Limits | None) -> Spec:
     if isinstance(spec, Mapping):
-        return Spec.from_dict(dict(spec))
+        return Spec.from_dict(dict(spec), limits=limits)
     if isinstance(spec, Path):
-        return Spec.from_json(spec.read_bytes())
+        with spec.open("rb") as file:  # one byte beyond the limit is enough to refuse it
+            return Spec.from_json(file.read(-1 if limits is None else limits.document + 1), limits=limits)
     if isinstance(spec, str) and spec.strip()[:1] != "{" and spec.strip().endswith(".json"):
         raise SpecError(
-            f"spec must be JSON, got {shown(spec)}. Did you mean the file, from_spec(Path({spec.strip()!r}))?"
+            f"spec must be JSON, got {shown(spec)}. Did you mean the file, from_spec(Path({cut(spec.strip(), 200)!r}))?"
         )
-    return Spec.from_json(spec)
+    return Spec.from_json(spec, limits=limits)

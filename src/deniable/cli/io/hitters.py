@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 def protocol_of(path: Path) -> HeavyHitters:
     """Read the protocol that a file describes."""
+    from deniable.core.limits import OWN
     from deniable.heavy_hitters.protocol import HeavyHitters
 
     with about(str(path)):
-        return HeavyHitters.from_json(path.read_bytes())
+        return HeavyHitters.from_json(path.read_bytes(), limits=OWN)
 
 
 def collected(names: list[str], protocol: HeavyHitters, *, allow_repeats: bool = False) -> HitterSummary:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 USERS = tuple(10**power for power in range(4, 9))
 FREQUENCIES = (0.0, 0.1, 0.5)
+_AT_ONCE = 0.01  # seconds: less is not worth stating
+_STEPS = {"building": "mechanism", "report": "first report", "summary": "summary"}
 
 
 def spec_facts(mechanism: Mechanism) -> dict[str, Any]:
@@ -32,6 +34,8 @@ def spec_facts(mechanism: Mechanism) -> dict[str, Any]:
             "statement": str(guarantee),
         },
         "report_bits": mechanism.report_bits,
+        "memory": mechanism.memory()._asdict(),
+        "setup_seconds": mechanism.setup_seconds,
         "reconstruction_rate": float(mechanism.reconstruction_rate()) if closed else None,
         "methods": list(mechanism.methods),
         "standard_errors": [
@@ -63,6 +67,8 @@ def print_facts(facts: dict[str, Any]) -> None:
         "thresholds": ", ".join(f"{name} {number}" for name, number in facts["thresholds"].items()),
         "guarantee": guarantee["statement"],
         "a report": f"{facts['report_bits']} bits{guess}",
+        "memory": ", ".join(f"{_STEPS[step]} {_bytes(taken)}" for step, taken in facts["memory"].items()),
+        "setup": f"about {facts['setup_seconds']:.1g} s" if facts["setup_seconds"] > _AT_ONCE else "at once",
         "methods": ", ".join(facts["methods"]),
     }
     out = console()
@@ -80,3 +86,10 @@ def print_facts(facts: dict[str, Any]) -> None:
     for n in USERS:
         errors.add_row(f"{n:,}", *(f"{found[n, f]:.4%}" for f in FREQUENCIES))
     out.print(errors)
+
+
+def _bytes(number: int) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return "below 1 KiB"

@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.core.arrays import Indices, Numbers
 from deniable.core.domain.columns import Column, is_missing, item, plain, read
-from deniable.core.errors import InvalidArgument, SpecError, ValueOutsideDomain, shown
+from deniable.core.errors import InvalidArgument, SpecError, ValueOutsideDomain, cut, shown
 from deniable.core.validate import whole
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Domain(ABC):
         kinds: dict[str, Callable[..., Domain]] = {cls.kind: cls for cls in (Categories, Integers, Open)}
         maker = kinds.get(str(kind))
         if maker is None:
-            raise SpecError(f"domain kind must be one of {', '.join(kinds)}, got {kind!r}")
+            raise SpecError(f"domain kind must be one of {', '.join(kinds)}, got {shown(kind)}")
         if "labels" in members:
             if not isinstance(members["labels"], list):
                 raise SpecError(f"domain labels must be a list, got {shown(members['labels'])}")
@@ -121,7 +121,7 @@ class Domain(ABC):
         try:
             return maker(**members)
         except TypeError as error:
-            raise SpecError(f"domain has a missing or unknown member: {error}") from None
+            raise SpecError(f"domain has a missing or unknown member: {cut(str(error), 200)}") from None
 
     def __post_init__(self) -> None:
         self._check_extras()

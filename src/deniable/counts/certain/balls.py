@@ -14,13 +14,36 @@ from typing import Any, NamedTuple, TypeVar
 
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
+from deniable.core.forks import in_child
 from deniable.core.validate import positive
 
 Found = TypeVar("Found")
 
 TOLERANCE = 1e-9
 _FIRST_BITS, _MOST_BITS = 128, 2**20
-_PRECISION = threading.RLock()  # flint has one precision for all threads
+
+
+class _Precision:
+    """The turn of one thread: flint has one precision for all threads."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.thread = 0  # whose turn it is
+        self.before = 0  # the precision to return to; 0 if it is nobody's turn
+
+    def renew(self) -> None:
+        """Begin anew in a forked process, where the thread whose turn it was does not go on."""
+        if self.before and self.thread == threading.get_ident():
+            return  # it is the thread that forked, and goes on
+        self.lock = threading.RLock()  # held by a thread that may not have said so yet
+        if self.before:
+            import flint
+
+            flint.ctx.prec, self.before = self.before, 0
+
+
+_turn = _Precision()
+in_child(_turn.renew)
 
 
 @contextmanager
@@ -29,8 +52,16 @@ def precision(bits: int) -> Iterator[None]:
     with needed():
         import flint
 
-    with _PRECISION, flint.ctx.workprec(bits):
-        yield
+    with _turn.lock:
+        nested = _turn.before
+        if not nested:
+            _turn.thread, _turn.before = threading.get_ident(), flint.ctx.prec
+        try:
+            with flint.ctx.workprec(bits):
+                yield
+        finally:
+            if not nested:
+                _turn.before = 0
 
 
 class Certain(NamedTuple):

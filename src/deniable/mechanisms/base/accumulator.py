@@ -5,15 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
 from deniable.core.errors import CountOverflow
+from deniable.core.forks import held_while_forking
 from deniable.core.summary import MAX_COUNT, Summary
 from deniable.mechanisms.layouts.levels import MAX_LEVELS
 
 if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism
+
+
+_locks: set[ref[Any]] = set()  # of all accumulators, as long as they live
+held_while_forking(lambda: [lock for known in list(_locks) if (lock := known()) is not None])
 
 
 class Accumulator:
@@ -24,7 +30,8 @@ class Accumulator:
 
     def __init__(self, mechanism: Mechanism, start: Summary | None = None) -> None:
         self.mechanism = mechanism
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a fork takes it, even amid a call of the same thread
+        _locks.add(ref(self._lock, _locks.discard))
         self._counts = np.zeros(mechanism.layout.cells, np.int64)
         self._n = 0
         self._simulated = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -16,6 +16,7 @@ from deniable.core.domain import Domain
 from deniable.core.domain.open import Open
 from deniable.core.errors import FingerprintMismatch, InvalidArgument
 from deniable.core.guarantee import Guarantee
+from deniable.core.limits import Cost, Memory
 from deniable.core.spec import Frozen, Spec
 from deniable.core.validate import positive
 from deniable.estimation.channel import PureChannel, TwoLevel
@@ -87,6 +88,30 @@ class Definition(ABC):
     def choose(cls, domain: Any, epsilon: float, **options: Any) -> Self:
         """Make a mechanism from parameters and from options that guide how the others are chosen."""
         return cls(domain, epsilon, **options)
+
+    @classmethod
+    def spec_parameters(cls) -> dict[str, bool]:
+        """The parameters a spec may carry, and whether it must; options that guide a choice are not among them."""
+        given = [each for each in fields(cls) if each.init and each.name != "domain"]
+        return {each.name: each.default is CHOSEN or each.default is MISSING for each in given}
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        """What a mechanism of these parameters costs, by a formula that builds nothing.
+
+        Parameters may be of any kind, since nothing has been checked yet.
+        """
+        del parameters
+        return Cost(cells=0 if isinstance(domain, Open) else domain.k)
+
+    def memory(self) -> Memory:
+        """Bytes that building the mechanism, its first report and a summary take at most, by formula."""
+        return self.cost(self.domain, self.spec.parameters).memory
+
+    @property
+    def setup_seconds(self) -> float:
+        """Seconds from the spec to the first report on a common processor, by formula."""
+        return self.cost(self.domain, self.spec.parameters).nanoseconds / 1e9
 
     def _settled(self) -> Mapping[str, Any]:
         """Parameters beyond epsilon as the mechanism keeps them: checked, and chosen where they were not given."""

@@ -135,7 +135,9 @@ class Mechanism(Definition):
 
     def empty_summary(self) -> Summary:
         """The summary of no reports: adding it changes nothing."""
-        return Summary(np.zeros(self.layout.cells, np.int64), 0, self.fingerprint)
+        counts = np.zeros(self.layout.cells, np.int64)
+        counts.setflags(write=False)
+        return Summary(counts, 0, self.fingerprint)
 
     def accumulator(self, start: Summary | None = None) -> Accumulator:
         """Return a running count of reports, from nothing or from a summary; threads may share it."""

@@ -18,10 +18,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices
-from deniable.core.domain import MAX_SIZE
+from deniable.core.domain import MAX_SIZE, Domain
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
 from deniable.core.estimate import Estimate
+from deniable.core.limits import Cost
 from deniable.core.reports import Reports
 from deniable.core.summary import Summary
 from deniable.core.validate import choice, whole
@@ -34,9 +35,8 @@ from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.cohorts.functions import CohortFunctions
-from deniable.mechanisms.cohorts.sizes import ANY, CANDIDATES, BucketRule, advice_on, check_design, sizes
+from deniable.mechanisms.cohorts.sizes import ANY, CANDIDATES, BucketRule, advice_on, check_design, cost_of, few, sizes
 
-_FEW = 128  # most values, with one cohort, for which a closed design is tested exactly; fewer with more cohorts
 _EXACT = 2**28  # products up to which the errors of all pairs of values are computed exactly
 
 
@@ -57,6 +57,15 @@ class CohortMechanism(Mechanism):
     buckets: int = CHOSEN
     candidates: int = CHOSEN
     seed: int = 0
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        return cost_of(domain, parameters, cls.cells_of, symbols=cls.has_likelihood)
+
+    @staticmethod
+    def cells_of(cohorts: int, buckets: int) -> int:
+        """Counts of a summary; by default one per report."""
+        return cohorts * buckets
 
     @property
     def hashes(self) -> int:
@@ -87,7 +96,7 @@ class CohortMechanism(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         permuted, values, plain = bool(self.functions.size), self.candidates, self.plain
-        exact = plain or (self.closed and values**2 * self.cohorts * self.hashes <= _FEW**2)
+        exact = plain or (self.closed and few(values, self.cohorts * self.hashes))
         check_design(values, self.cohorts, self.buckets, closed=self.closed, permuted=permuted, exact=exact)
         if exact and not plain and self.functions.rank(values) < values - 1:
             raise self._confusing_seed()

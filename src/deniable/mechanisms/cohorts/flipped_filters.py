@@ -47,6 +47,10 @@ class FlippedFilters(CohortMechanism):
     bucket_rule: ClassVar[BucketRule] = BucketRule(free=128)  # each bucket is a bit of a report
 
     @staticmethod
+    def cells_of(cohorts: int, buckets: int) -> int:
+        return cohorts * (buckets + 1)
+
+    @staticmethod
     def cell_noise(bound: float, buckets: int, hashes: int) -> float:
         # q (1 - q)/(1 - 2q)^2 = s/(s - 1)^2,  s = (1 - q)/q = e^(epsilon/D)
         gain = math.expm1(math.log(bound) / min(2 * hashes, buckets))

@@ -48,11 +48,10 @@ class CohortFunctions:
 
     def bucket(self, index: int, cohort: int, place: int = 0) -> int:
         """The bucket of a value under one function of a cohort."""
-        function = self._functions[cohort * self.hashes + place]
+        number = cohort * self.hashes + place  # of the one function that is needed
         if self.size:
-            return hashing.permuted(index, function, self.size) % self.buckets
-        a, b = function
-        return hashing.bucket(index, (a, b), self.buckets)
+            return hashing.permuted(index, hashing.round_key(self.seed, number), self.size) % self.buckets
+        return hashing.bucket(index, hashing.affine_map(self.seed, number), self.buckets)
 
     def table(self, indices: Indices) -> Table:
         """The buckets of these values under every function; a bucket that repeats within a cohort is marked."""

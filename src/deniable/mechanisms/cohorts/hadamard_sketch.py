@@ -57,6 +57,10 @@ class HadamardSketch(CohortMechanism):
     bucket_rule: ClassVar[BucketRule] = BucketRule(free=256, powers=True)  # more cohorts rather than more buckets
 
     @staticmethod
+    def cells_of(cohorts: int, buckets: int) -> int:
+        return 2 * cohorts * (buckets - 1)
+
+    @staticmethod
     def cell_noise(bound: float, buckets: int, _hashes: int = 1) -> float:
         # ((e + 1)/(e - 1))^2 (m - 1)/m
         return ((bound + 1) / (bound - 1)) ** 2 * (1 - 1 / buckets)

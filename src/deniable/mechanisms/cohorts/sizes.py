@@ -13,11 +13,14 @@ that differ from all others is (1 - k^-C)^(S-1) (Kairouz, Bonawitz, Ramage 2016,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from deniable.core.domain import Domain
+from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost, size
 from deniable.core.validate import whole
 from deniable.estimation.cohorts.design import MOST_LOAD
 
@@ -26,6 +29,7 @@ MAX_COHORTS = 2**16
 MAX_CELLS = 2**26
 LEAST_SHARE = 0.999  # of strings that must differ from all others in some cohort
 _FULL_LOAD = 0.95  # beyond, errors are over twenty times larger than with few unknowns
+_FEW = 128  # most values, with one cohort, for which a closed design is tested exactly; fewer with more cohorts
 _FREE_CELLS = 2**15
 _PER_DOUBLING = 0.01  # error that twice as many cells must save to be worth keeping
 _PER_LONGER_REPORT = 0.05
@@ -187,6 +191,29 @@ def _grid(
 def share_apart(values: int, cohorts: int, buckets: int) -> float:
     """The expected share of strings that differ from all others in some cohort."""
     return math.exp((values - 1) * math.log1p(-(float(buckets) ** -cohorts)))
+
+
+def few(values: int, functions: int) -> bool:
+    """Whether a closed design is so small that its hash functions are tested themselves."""
+    return values**2 * functions <= _FEW**2
+
+
+def cost_of(
+    domain: Domain, parameters: Mapping[str, object], cells_of: Callable[[int, int], int], *, symbols: bool
+) -> Cost:
+    """What a cohort mechanism with these sizes costs, by formula; reports are symbols, or have a bit per bucket."""
+    cohorts, buckets = size(parameters, "cohorts"), size(parameters, "buckets")
+    functions, values = cohorts * max(1, size(parameters, "hashes")), 0 if isinstance(domain, Open) else domain.k
+    tested = values * cohorts * buckets if few(values, functions) else 0  # cells of the matrix whose rank is tested
+    bits = 0 if symbols else buckets
+    return Cost(
+        cells=cells_of(cohorts, buckets),
+        cohorts=cohorts,
+        tables=max(tested, bits),
+        building=48 * tested,
+        report=40 * bits,
+        nanoseconds=(10 + values) * tested + 180 * bits,
+    )
 
 
 def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permuted: bool, exact: bool) -> None:

@@ -20,7 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.core.arrays import Counts, Indices, Payloads, Symbols, Words
+from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.channel import PureChannel, TwoLevel, choice_threshold
@@ -60,6 +62,22 @@ class BlockDesign(Mechanism):
     default_method: ClassVar[str] = "mle"
 
     blocks: Blocks = CHOSEN  # any lists of whole numbers, which must be given; kept sorted
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        given = parameters.get("blocks")
+        listed = given if isinstance(given, list | tuple) else ()
+        entries = sum(len(block) for block in listed if isinstance(block, list | tuple))
+        table = domain.k * max(domain.k, len(listed))  # blocks of values, and pairs of values
+        work = domain.k * domain.k * len(listed)
+        return Cost(
+            cells=len(listed),
+            tables=table,
+            blocks=len(listed),
+            building=24 * table + 200 * entries,
+            report=8 * table,
+            nanoseconds=work // 8 + 20 * table + 5000 * entries + 35_000 * len(listed),
+        )
 
     def _settled(self) -> Mapping[str, Any]:
         return {"blocks": checked_blocks(self.blocks, self.k)}

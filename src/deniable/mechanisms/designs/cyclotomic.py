@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost
 from deniable.core.validate import whole
 from deniable.mechanisms.base.definition import CHOSEN, checked_epsilon, float_bound
 from deniable.mechanisms.designs.cyclotomy import Cyclotomy, search
@@ -67,6 +68,13 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
         seek = search if padding else search_unpadded
         domain = Domain.of(domain)
         return cls(domain, epsilon, seek(domain.k, float_bound(checked_epsilon(epsilon)), bits))
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        del domain
+        sets = parameters.get("sets")
+        members = sets if isinstance(sets, Mapping) else {}
+        return RandomSets.cost(members) if "seed" in members else Cyclotomy.cost(members)
 
     def _settled(self) -> Mapping[str, Any]:
         bound = float_bound(self.epsilon)

@@ -10,7 +10,7 @@ Reference: Wilson 1972 (difference families from cyclotomy).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Integers, Spectrum, Symbols
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost, length, size
 from deniable.core.validate import whole
 from deniable.mechanisms.loss import balanced_loss, least_loss, optimum
 from deniable.mechanisms.numbers import divisors, is_prime, primes_from, primitive_root
@@ -39,6 +40,22 @@ class Cyclotomy:
     cohorts: tuple[int, ...]
     root: int
 
+    @classmethod
+    def cost(cls, members: Mapping[str, object]) -> Cost:
+        """What a mechanism with such sets costs, by formula."""
+        modulus, classes, cohorts = size(members, "modulus"), size(members, "classes"), length(members, "cohorts")
+        chosen, one = length(members, "chosen"), classes == 1
+        known = one or 2 * cohorts >= classes  # a balanced family, whose error has a formula; else by a transform
+        table = classes + (0 if known else modulus)
+        return Cost(
+            cells=modulus * cohorts,
+            tables=table,
+            cohorts=cohorts,
+            building=200 * table + 200 * (chosen + cohorts),
+            report=100 * classes,  # the classes in order
+            nanoseconds=1000 * table + 1000 * (chosen + cohorts) + classes * cohorts * 20,
+        )
+
     @property
     def coset_size(self) -> int:
         return (self.modulus - 1) // self.classes
@@ -52,6 +69,8 @@ class Cyclotomy:
         """Whether there are all cohorts, or one of each pair with opposite sets; or the set has one element."""
         if self.set_size in (1, self.modulus - 1):
             return True
+        if 2 * len(self.cohorts) < self.classes:
+            return False  # not even half of the cohorts
         half = self.classes // 2
         if self.coset_size % 2 == 1 and self.classes % 2 == 0:
             return {j % half for j in self.cohorts} == set(range(half)) and len(self.cohorts) == half
@@ -69,7 +88,8 @@ class Cyclotomy:
     @property
     def order(self) -> tuple[int, ...]:
         """The classes, chosen ones first."""
-        return (*self.chosen, *(a for a in range(self.classes) if a not in self.chosen))
+        chosen = set(self.chosen)
+        return (*self.chosen, *(a for a in range(self.classes) if a not in chosen))
 
     @cached_property
     def elements(self) -> Symbols:

@@ -21,7 +21,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Floats, Indices, Payloads, Symbols, Words
+from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost, size
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise, TwoLevel, choice_threshold, for_target
 from deniable.estimation.evidence import Evidence
@@ -72,6 +74,11 @@ class HybridProjectiveGeometryResponse(Mechanism):
         super().__post_init__()
         if not asked:  # by the integers that run: words are too coarse for the largest epsilons
             refuse_costly(self.k, self.epsilon, float(self.ratio()), self.variance(0.0))
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        del domain
+        return singer.cost(parameters, size(parameters, "h"))
 
     def _settled(self) -> Mapping[str, Any]:
         q, t, h = hybrid(self.q, self.t, self.h, self.k, float_bound(self.epsilon))

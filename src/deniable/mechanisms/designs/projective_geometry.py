@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self
 
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost
 from deniable.core.validate import choice, whole
 from deniable.mechanisms.base.definition import CHOSEN, checked_epsilon, float_bound
 from deniable.mechanisms.designs import singer
@@ -62,6 +63,11 @@ class ProjectiveGeometryResponse(DifferenceMechanism):
         domain = Domain.of(domain)
         q, t = RULES[choice(RULES, rule=rule)](domain.k, float_bound(checked_epsilon(epsilon)))
         return cls(domain, epsilon, q, t)
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        del domain
+        return singer.cost(parameters)
 
     def _settled(self) -> Mapping[str, Any]:
         bound = float_bound(self.epsilon)

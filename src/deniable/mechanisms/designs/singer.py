@@ -14,6 +14,7 @@ Reference: Singer 1938, "A theorem in finite projective geometry and some applic
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -22,6 +23,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Mask, Symbols
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost, size
 from deniable.mechanisms.numbers import factored
 
 Polynomial = tuple[int, ...]  # c_0, ..., c_(d-1); the leading coefficient is 1
@@ -31,6 +33,18 @@ def points(q: int, t: int) -> int:
     """(q^t - 1)/(q - 1): the number of points, and of hyperplanes, of PG(t-1, q)."""
     number: int = (q**t - 1) // (q - 1)
     return number
+
+
+def cost(parameters: Mapping[str, object], blocks: int = 1) -> Cost:
+    """What `blocks` copies of the geometry of these parameters, q and t, cost, by formula."""
+    q, t = size(parameters, "q"), size(parameters, "t")
+    if q.bit_length() > 32 or not 2 <= t <= 31:
+        return Cost()  # refused by the constructor
+    number = points(max(q, 2), t)
+    # the table of all points: terms of the recurrence for each of up to log2 q digits, in float64, then the order
+    return Cost(
+        cells=number * blocks, tables=number, report=48 * number, nanoseconds=number * (60 + 30 * q.bit_length())
+    )
 
 
 @lru_cache(maxsize=64)

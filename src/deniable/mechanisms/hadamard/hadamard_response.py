@@ -21,7 +21,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost, size
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.channel import TwoLevel, choice_threshold
@@ -54,6 +56,11 @@ class HadamardResponse(HadamardMechanism):
     default_method: ClassVar[str] = "gls"
 
     blocks: int = CHOSEN
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        blocks = max(1, size(parameters, "blocks"))
+        return Cost(cells=blocks * block_size(domain.k, blocks))
 
     def _settled(self) -> Mapping[str, Any]:
         bound, blocks = exponential_below(self.epsilon), self.blocks

@@ -21,6 +21,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.domain import Domain
+from deniable.core.limits import Cost, size
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.operators.hadamard import HadamardBlocks, Signs, block_totals, by_row
@@ -49,6 +51,11 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
     default_method: ClassVar[str] = "gls"
 
     bits: int = CHOSEN
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        bits = min(max(1, size(parameters, "bits")), 64)
+        return Cost(cells=(block_length(domain.k, 1 << (bits - 1)) - 1) << bits)
 
     def _settled(self) -> Mapping[str, Any]:
         bound, bits = exponential_below(self.epsilon), self.bits

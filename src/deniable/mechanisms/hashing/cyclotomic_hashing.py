@@ -20,7 +20,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Symbols, Words
+from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost, size
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.channel import PureChannel
@@ -57,6 +59,12 @@ class CyclotomicLocalHashing(PublicCoin):
 
     modulus: int = CHOSEN  # K
     classes: int = CHOSEN  # N
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        del domain
+        modulus, classes = size(parameters, "modulus"), size(parameters, "classes")
+        return Cost(cells=modulus * classes, tables=classes, report=200 * classes, nanoseconds=2000 * classes)
 
     def _settled(self) -> Mapping[str, Any]:
         k = self.k

@@ -11,15 +11,18 @@ Reference: Wang, Blocki, Li, Jha 2017, section 4.4; Carter and Wegman 1979 (univ
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Bytes, Counts, Indices, Payloads, Words
+from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost, size
 from deniable.core.summary import Summary
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.operators.hashing import LinearHashes
@@ -49,6 +52,11 @@ class LinearHashing(PublicCoin):
     """Base of local hashing, whatever the seeds: a payload is (place of the seed) g + class."""
 
     lines: ClassVar[bool] = False  # whether seeds are one vector of each line through 0, or all vectors
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        base = max(2, size(parameters, "g"))
+        return Cost(cells=seed_count(base, digits_of(domain.k, base), cls.lines) * base)
 
     @property
     @abstractmethod

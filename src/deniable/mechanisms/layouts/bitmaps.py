@@ -23,6 +23,11 @@ def bitmap(chosen: Iterable[int], slices: int) -> tuple[int, ...]:
     return tuple(np.frombuffer(bits, "<u8").tolist())
 
 
+def words_of_bits(bits: int, slices: int) -> tuple[int, ...]:
+    """Split an integer into words, the least significant first, in linear time."""
+    return tuple(np.frombuffer(bits.to_bytes(8 * slices, "little"), "<u8").tolist())
+
+
 def marks(payload: Payload, index: int) -> bool:
     """Whether a bitmap marks the value of this index."""
     assert isinstance(payload, tuple)
@@ -87,7 +92,7 @@ class BitmapLayout(Layout):
 
     def words(self, bits: int) -> tuple[int, ...]:
         """The report with the bits of one integer."""
-        return tuple(bits >> shift & (2**WORD - 1) for shift in range(0, WORD * self.slices, WORD))
+        return words_of_bits(bits, self.slices)
 
     def pack_many(self, rows: Payloads) -> Bytes:
         # value v is bit v mod 8 of byte v div 8

@@ -10,7 +10,7 @@ import numpy as np
 from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
-from deniable.mechanisms.layouts.bitmaps import WORD, words_from
+from deniable.mechanisms.layouts.bitmaps import WORD, words_from, words_of_bits
 from deniable.mechanisms.layouts.codes import check_size
 from deniable.mechanisms.layouts.layout import Layout, Payload, one_row, words_of
 
@@ -90,13 +90,13 @@ class FilterLayout(Layout):
 
     def row(self, cohort: int, bits: int) -> tuple[int, ...]:
         """The report of this cohort with the bits of one integer."""
-        return (cohort, *(bits >> shift & (2**WORD - 1) for shift in range(0, WORD * self.slices, WORD)))
+        return (cohort, *words_of_bits(bits, self.slices))
 
     @staticmethod
     def bits_of(payload: Payload) -> int:
         """The bits of a report as one integer."""
         assert isinstance(payload, tuple)
-        return sum(int(word) << WORD * place for place, word in enumerate(payload[1:]))
+        return int.from_bytes(np.array(payload[1:], "<u8").tobytes(), "little")
 
     def pack(self, payload: Payload) -> bytes:
         (row,) = self.check(one_row(payload)).tolist()

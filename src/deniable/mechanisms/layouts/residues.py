@@ -12,16 +12,16 @@ import numpy as np
 from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary, exact_total
-from deniable.mechanisms.layouts.bitmaps import bitmap
+from deniable.mechanisms.layouts.bitmaps import bitmap, words_of_bits
 from deniable.mechanisms.layouts.filters import cohort_rows
 from deniable.mechanisms.layouts.layout import Layout
-from deniable.mechanisms.layouts.subset_code import code_bits, decode_rows, encode_rows
-from deniable.mechanisms.numbers import binomial
+from deniable.mechanisms.layouts.subset_code import code_bits_of, decode_rows, encode_rows
+from deniable.mechanisms.numbers import binomial_bits
 
 
 def report_bits(moduli: tuple[int, ...], sizes: tuple[int, ...]) -> int:
     """Bits per report: ceil(log2 l) + the largest ceil(log2 C(m_j, w_j))."""
-    largest = max((binomial(m, w) - 1).bit_length() for m, w in zip(moduli, sizes, strict=True))
+    largest = max(binomial_bits(m, w, lambda number: number - 1) for m, w in zip(moduli, sizes, strict=True))
     return (len(moduli) - 1).bit_length() + largest
 
 
@@ -85,7 +85,7 @@ class ResidueLayout(Layout):
     @cached_property
     def _marks(self) -> Payloads:
         """For each cohort, the words with all its residues marked."""
-        return np.array([bitmap(range(m), self.slices) for m in self.moduli], np.uint64)
+        return np.array([words_of_bits((1 << m) - 1, self.slices) for m in self.moduli], np.uint64)
 
     def count(self, data: Payloads, counts: Counts) -> None:
         from deniable.kernels.unary import count_bits
@@ -109,7 +109,7 @@ class ResidueLayout(Layout):
 
     @cached_property
     def _code_bits(self) -> tuple[int, ...]:
-        return tuple(code_bits(binomial(m, w)) for m, w in self.pairs)
+        return tuple(code_bits_of(m, w) for m, w in self.pairs)
 
     @property
     def code_size(self) -> int:

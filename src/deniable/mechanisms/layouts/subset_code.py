@@ -26,6 +26,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.core.arrays import Bytes, Payloads
+from deniable.mechanisms.numbers import binomial_bits
 
 MAX_VALUES = 2**20
 _WHOLE = 2**64 - 1
@@ -34,7 +35,16 @@ _LEAST = 2**48
 
 def code_bits(number: int) -> int:
     """Bits per code of `number` subsets."""
-    return (number + number // 128).bit_length()
+    return _with_room(number).bit_length()
+
+
+def code_bits_of(k: int, w: int) -> int:
+    """Bits per code of a subset of w of k values."""
+    return binomial_bits(k, w, _with_room, 129 / 128)
+
+
+def _with_room(number: int) -> int:
+    return number + number // 128
 
 
 def code_bytes(number: int) -> int:

@@ -13,8 +13,8 @@ from deniable.core.arrays import Bytes, Payloads
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.bitmaps import BitmapLayout
-from deniable.mechanisms.layouts.subset_code import code_bytes, decode_rows, encode_rows
-from deniable.mechanisms.numbers import binomial
+from deniable.mechanisms.layouts.subset_code import code_bits_of, decode_rows, encode_rows
+from deniable.mechanisms.numbers import binomial, binomial_bits
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class SubsetLayout(BitmapLayout):
 
     @cached_property
     def bits(self) -> int:
-        return (self.reports - 1).bit_length()
+        return binomial_bits(self.values, self.size, lambda number: number - 1)
 
     @cached_property
     def code_size(self) -> int:
         """Bytes per encoded report."""
-        return code_bytes(self.reports)
+        return (code_bits_of(self.values, self.size) + 7) // 8
 
     def check(self, data: Payloads) -> Payloads:
         rows = super().check(data)

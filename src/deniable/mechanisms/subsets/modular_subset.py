@@ -19,6 +19,7 @@ import numpy as np
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.channel import Noise, PureChannel, choice_threshold, for_target
@@ -35,7 +36,7 @@ from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.residues import ResidueLayout
 from deniable.mechanisms.layouts.subset_code import MAX_VALUES
 from deniable.mechanisms.numbers import binomial
-from deniable.mechanisms.subsets.moduli import best_sizes, checked_moduli, checked_sizes, search
+from deniable.mechanisms.subsets.moduli import best_sizes, checked_moduli, checked_sizes, cost_of, search
 from deniable.mechanisms.subsets.subset_selection import choose_subset
 from deniable.randomness.bounds import exponential_below, rejection_bound
 from deniable.randomness.choices import Choices
@@ -77,6 +78,11 @@ class ModularSubsetSelection(Mechanism):
                 "max_bits", f"be larger for k={domain.k}", max_bits, "No moduli give reports this short."
             )
         return cls(domain, epsilon, found, **given)
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        del domain
+        return cost_of(parameters.get("moduli"), parameters.get("sizes"))
 
     def _settled(self) -> Mapping[str, Any]:
         k, bound = _checked_k(self.k), _checked_bound(self.epsilon)

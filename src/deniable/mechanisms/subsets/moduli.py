@@ -18,6 +18,7 @@ from itertools import combinations
 from math import gcd, inf
 
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost
 from deniable.core.validate import whole
 from deniable.estimation.operators.residue_noise import SubsetChannel
 from deniable.estimation.operators.residues import ResidueSystem, identifies
@@ -132,6 +133,26 @@ def checked_moduli(moduli: object, k: int) -> tuple[int, ...]:
         hint = f"Their sum less their number, plus one, must be at least {k}."
         raise InvalidArgument("moduli", f"identify {k} values", list(found), hint)
     return found
+
+
+def cost_of(moduli: object, sizes: object) -> Cost:
+    """What Modular Subset Selection costs with these moduli and sizes, by formula."""
+    given, drawn = (_numbers(each) for each in (moduli, sizes))
+    count, largest, most, total = len(given), max(given, default=0), max(drawn, default=0), sum(given)
+    return Cost(
+        cells=total + count,
+        tables=count * most,
+        cohorts=count,
+        moduli=count,
+        building=1000 * count,
+        report=40 * count * most + count * largest // 8 + 200 * most + 24 * largest,  # bounds of draws, masks, draws
+        nanoseconds=300 * count**2 + 60_000 * count + 40 * count * most + 1600 * most + 500 * largest,
+    )
+
+
+def _numbers(given: object) -> list[int]:
+    listed = given if isinstance(given, list | tuple) else ()
+    return [number for number in listed if isinstance(number, int) and number > 0]
 
 
 def checked_sizes(sizes: object, moduli: tuple[int, ...]) -> tuple[int, ...]:

@@ -17,7 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost, size
 from deniable.core.validate import whole
 from deniable.estimation.channel import PureChannel, TwoLevel, choice_threshold
 from deniable.estimation.operators.marks import MarkOperator
@@ -72,6 +74,11 @@ class SubsetSelection(Mechanism):
     default_method: ClassVar[str] = "projected"
 
     w: int = CHOSEN  # size of the sets, omega in the papers; the best one unless given
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        w = size(parameters, "w")
+        return Cost(cells=domain.k, report=200 * w + 24 * domain.k, nanoseconds=1600 * w + 500 * domain.k)
 
     def _settled(self) -> Mapping[str, Any]:
         if self.k > MAX_VALUES:

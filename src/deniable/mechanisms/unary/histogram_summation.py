@@ -21,7 +21,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost
 from deniable.core.summary import Summary
 from deniable.core.validate import whole
 from deniable.estimation.channel import for_target
@@ -97,6 +99,11 @@ class SummationHistogramEncoding(Mechanism):
     default_method: ClassVar[str] = "projected"
 
     reach: int = CHOSEN
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        del parameters
+        return Cost(cells=domain.k, report=200 * domain.k, nanoseconds=1000 * domain.k)  # a word or more per value
 
     def _settled(self) -> Mapping[str, Any]:
         if self.k > MAX_VALUES:

@@ -24,7 +24,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
+from deniable.core.limits import Cost
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.evidence import Evidence, Method, Solution
 from deniable.estimation.operators.marks import MarkOperator
@@ -64,6 +66,11 @@ class UnaryEncoding(Mechanism):
 
     version: ClassVar[int] = 1
     default_method: ClassVar[str] = "composite"
+
+    @classmethod
+    def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
+        del parameters
+        return Cost(cells=domain.k, report=40 * domain.k, nanoseconds=180 * domain.k)  # a word or more per value
 
     @abstractmethod
     def _coins(self, bound: Fraction, modulus: int) -> tuple[int, int]:

@@ -1,0 +1,69 @@
+"""What every mechanism states about its cost and its spec, before it is made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core.limits import DEFAULT
+from deniable.mechanisms.base.mechanism import Mechanism
+from tests.contract import cases
+
+
+def mechanisms(name: str) -> list[Mechanism]:
+    case = cases.of(name)
+    return [dn.mechanism(name, **setting) for setting in case.small] + [case.large_one()]
+
+
+@pytest.mark.parametrize("name", dn.list_mechanisms())
+def test_a_cost_is_stated_before_anything_is_built(name: str) -> None:
+    for m in mechanisms(name):
+        cost = m.cost(m.domain, m.spec.parameters)
+        assert cost.cells == m.layout.cells == len(m.empty_summary().counts)
+        assert m.memory() == cost.memory
+        assert m.memory().summary == 8 * m.layout.cells
+        assert m.setup_seconds == cost.nanoseconds / 1e9
+        DEFAULT.check(cost)
+        # a spec carries exactly what it must
+        needed = m.spec_parameters()
+        assert set(m.spec.parameters) == set(needed)
+        assert None not in m.spec.parameters.values()
+        assert dn.from_spec(m.spec.to_json()) == m
+
+
+@pytest.mark.parametrize("name", dn.list_mechanisms())
+def test_a_spec_without_a_parameter_is_refused_and_nothing_is_searched_for(name: str) -> None:
+    m = cases.of(name).one()
+    for missing in (each for each, needed in m.spec_parameters().items() if needed):
+        document = m.spec.to_dict()
+        for parameters in (
+            {each: value for each, value in m.spec.parameters.items() if each != missing},
+            {**m.spec.parameters, missing: None},
+        ):
+            with pytest.raises(dn.SpecError, match=f"missing or unknown parameters for {name}: {missing}$"):
+                dn.from_spec({**document, "parameters": parameters})
+    for option in ("max_bits", "padding", "rule"):
+        with pytest.raises(dn.SpecError, match=f"parameters for {name}: {option}$"):
+            dn.from_spec({**m.spec.to_dict(), "parameters": {**m.spec.parameters, option: 20}})
+
+
+@pytest.mark.parametrize("name", dn.list_mechanisms())
+@pytest.mark.parametrize("odd", [None, True, "x", [], {}, [None], -1, 1.5, 10**4000, [[]], {"seed": None}], ids=repr)
+def test_odd_parameters_have_a_cost_too(name: str, odd: object) -> None:
+    m = cases.of(name).one()
+    for each in m.spec_parameters():
+        m.cost(m.domain, {**m.spec.parameters, each: odd})
+    m.cost(m.domain, {})
+    with pytest.raises((dn.SpecError, dn.InvalidArgument)):
+        dn.from_spec({**m.spec.to_dict(), "parameters": dict.fromkeys(m.spec.parameters, odd)})
+
+
+def test_the_summary_of_no_reports_takes_no_second_array() -> None:
+    m = dn.mechanism("grr", k=1000, epsilon=1.0)
+    empty = m.empty_summary()
+    assert not empty.counts.flags.writeable
+    own = np.arange(5)
+    assert dn.Summary(own, 10, "a" * 64).counts is not own
+    own.setflags(write=False)
+    assert dn.Summary(own[:], 10, "a" * 64).counts.base is None  # a view is copied: its base may change

@@ -1,0 +1,1 @@
+"""Specs from strangers: what they may cost."""

@@ -1,0 +1,106 @@
+"""Children forked beside busy threads: run in a process of its own, `python -m tests.hostile.forking 1000`.
+
+The threads make mechanisms, ask for certain sums, and add to an accumulator all the time, so that at a fork some of
+them hold locks. A child does the same work; one that does not end within some seconds hangs.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import deniable as dn
+from deniable.counts.certain import balls
+
+_PATIENCE = 60.0  # seconds; a child needs some thousandths
+_THREADS = 2
+
+mechanism = dn.mechanism("grr", k=50, epsilon=1.0)
+accumulator = mechanism.accumulator()
+BATCH = np.arange(50, dtype=np.uint32)
+
+
+def make() -> None:
+    """Make mechanisms, whose properties are cached under locks."""
+    made = dn.mechanism("ss", k=31, epsilon=1.0)
+    made.guarantee()
+    dn.from_spec(made.spec.to_json()).encode(made.privatize_one(3))
+
+
+def count() -> None:
+    """Add a batch with all reports once: at all times the counts are equal."""
+    accumulator.add(BATCH)
+
+
+def sum_up() -> None:
+    """Sum with 1,000 bits, and leave flint's own precision as it was."""
+    with balls.precision(1000):
+        balls.ball(3)
+        time.sleep(0)
+
+
+WORK: tuple[Callable[[], None], ...] = (make, count, sum_up)
+
+
+def _forever(work: Callable[[], None]) -> None:
+    while True:
+        work()
+
+
+def child() -> int:
+    """Do all the work once; 0 if what it finds is whole."""
+    import flint
+
+    if flint.ctx.prec != 53:
+        return 3
+    summary = accumulator.summary()
+    if len(set(summary.counts.tolist())) != 1 or summary.n != 50 * int(summary.counts[0]):
+        return 4
+    for work in WORK:
+        work()
+    return 0 if accumulator.summary().n == summary.n + 50 else 5
+
+
+def fork_once() -> int:
+    """Fork, and return how the child ended, or 9 if it had to be killed."""
+    number = os.fork()
+    if number == 0:
+        code = 1
+        faulthandler.dump_traceback_later(_PATIENCE / 4)  # where it hangs, if it does
+        try:
+            code = child()
+        finally:
+            os._exit(code)
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        done, status = os.waitpid(number, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    os.kill(number, signal.SIGKILL)
+    os.waitpid(number, 0)
+    return 9
+
+
+def main(forks: int) -> int:
+    """Fork so often; return how many children hung or found what they should not."""
+    for work in WORK:
+        work()
+        for _ in range(_THREADS):
+            threading.Thread(target=_forever, args=(work,), daemon=True).start()
+    codes = [fork_once() for _ in range(forks)]
+    wrong = [code for code in codes if code]
+    sys.stdout.write(f"{forks} forks, {len(wrong)} wrong {sorted(set(wrong))}\n")
+    sys.stdout.flush()
+    os._exit(len(wrong) > 0)  # the threads are still busy
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

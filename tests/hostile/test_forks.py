@@ -1,0 +1,26 @@
+"""A child process forked while threads hold locks does not hang, and what the locks guard is whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+
+
+def _forked(times: int, patience: float) -> None:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.hostile.forking", str(times)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)
+    assert (done.returncode, done.stdout) == (0, f"{times} forks, 0 wrong []\n"), done.stderr
+
+
+def test_thirty_forks_beside_busy_threads() -> None:
+    _forked(30, 300)
+
+
+@pytest.mark.soak
+def test_a_thousand_forks_beside_busy_threads() -> None:
+    _forked(1000, 3600)
