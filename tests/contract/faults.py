@@ -248,9 +248,9 @@ def forgets_constant(sound: type[Any], name: str = "ForgetsConstant") -> type[An
     """Takes the constant of the estimate for part of its noise."""
 
     def second_moments(self: Any, design: Any, weights: Any, constant: Any) -> Any:
-        return sound._second_moments(self, design, weights, 0 * constant)
+        return sound.second_moments(self, design, weights, 0 * constant)
 
-    return type(name, (sound,), {"_second_moments": second_moments})
+    return type(name, (sound,), {"second_moments": second_moments})
 
 
 def every_report_covers(sound: type[Any], name: str = "EveryReportCovers") -> type[Any]:

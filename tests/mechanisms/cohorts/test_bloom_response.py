@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.cohorts import base as cohorts
-from deniable.mechanisms.cohorts import flipped_filters
+from deniable.mechanisms.cohorts import errors, flipped_filters
 from tests.contract import checks as contract
 from tests.contract.cases import Case, Refused
 from tests.contract.vectors import FOUR, STRINGS, Vector
@@ -135,7 +134,7 @@ def test_the_error_is_the_formula_s(epsilon: float, values: int, cohorts: int, b
 def test_exact_and_average_errors_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     exact, average = (dn.mechanism(name, k=200, epsilon=4.0, cohorts=32, buckets=32) for _ in range(2))
     wanted = exact.noise("users")
-    monkeypatch.setattr(cohorts, "_EXACT", 0)
+    monkeypatch.setattr(errors, "_EXACT", 0)
     others, own, _ = average.noise("users")
     assert others == pytest.approx(wanted[0], rel=0.03)
     assert own == 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.kernels.cohorts import replace_hashed
-from deniable.mechanisms.cohorts import base as cohorts
+from deniable.mechanisms.cohorts import errors
 from tests.contract import checks as contract
 from tests.contract.cases import Case, Refused
 from tests.contract.vectors import FOUR, OPEN, STRINGS, Vector
@@ -134,7 +134,7 @@ def test_cohorts_beat_plain_randomized_response_where_there_are_many_values() ->
 def test_exact_and_average_errors_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     exact, average = (hashed(300, 32, 32, epsilon=2.0) for _ in range(2))
     wanted = exact.noise("users")
-    monkeypatch.setattr(cohorts, "_EXACT", 0)
+    monkeypatch.setattr(errors, "_EXACT", 0)
     assert average.noise("users") == pytest.approx(wanted, rel=0.03)
 
 
@@ -143,7 +143,7 @@ def test_errors_per_value_agree_whether_or_not_they_are_exact(monkeypatch: pytes
     m, other = (hashed(300, 32, 32, epsilon=2.0) for _ in range(2))
     summary = dn.simulate(m, [40_000, *[20] * 299], seed=1)
     exact = m.noise_of(m.evidence(summary), "users")[0]
-    monkeypatch.setattr(cohorts, "_EXACT", 0)
+    monkeypatch.setattr(errors, "_EXACT", 0)
     fitted = other.noise_of(other.evidence(summary), "users")[0]
     assert exact[1:].std() > 0.02 * exact[1:].mean()
     assert fitted[1:] == pytest.approx(exact[1:], rel=0.1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -84,7 +83,7 @@ class IdealFlips(BloomResponse):
 class CohortsAddNothing(BloomResponse):
     """A variance of flips alone."""
 
-    def _second_moments(self, _design: Any, weights: Any, _constant: Any) -> Any:
+    def second_moments(self, _design: Any, weights: Any, _constant: Any) -> Any:
         flips = self._flip_noise * (weights**2).sum((1, 2)) / self.cohorts
         return np.broadcast_to(flips, (self.k, self.k)) + np.eye(self.k)
 
@@ -116,7 +115,7 @@ class UnbiasedIsTheSketch(CountMeanSketch):
     """Calls the published estimate unbiased, which it is over the hash functions only."""
 
     def unbiased(self, summary: dn.Summary) -> Any:
-        return self._sketch(SimpleNamespace(summary=summary)).frequencies
+        return self.whole_design.sketched(self.shares(summary)[0])
 
 
 @dataclass(frozen=True)

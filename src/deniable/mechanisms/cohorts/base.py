@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -30,14 +30,12 @@ from deniable.estimation.channel import TARGETS, Noise, Operator, for_target
 from deniable.estimation.cohorts.decoding import CohortCells
 from deniable.estimation.cohorts.design import CellVariances, CohortDesign
 from deniable.estimation.evidence import Evidence, Method, Solution
-from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.cohorts import errors
 from deniable.mechanisms.cohorts.functions import CohortFunctions
 from deniable.mechanisms.cohorts.sizes import ANY, CANDIDATES, BucketRule, advice_on, check_design, cost_of, few, sizes
-
-_EXACT = 2**28  # products up to which the errors of all pairs of values are computed exactly
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,7 @@ class CohortMechanism(Mechanism):
         """
 
     @abstractmethod
-    def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
+    def second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         """[x, s]: the mean square of what the report of a user with value x adds to estimate s.
 
         A cell adds its share times the weight [s, cohort, bucket] to estimate s, and `constant` [s] is added.
@@ -244,52 +242,26 @@ class CohortMechanism(Mechanism):
 
     def variances_of(self, weights: Floats) -> Floats:
         self.check_closed()
-        design, even = self.whole_design, np.full(self.k, 1 / self.k)
-        solved = design.solve(weights)[0]
-        constant = weights @ even - solved @ design.gather(design.scatter(even))
-        on_cells = design.cohorts * design.scatter(solved)
-        moments = self._second_moments(design, on_cells[np.newaxis], np.array([constant]))[:, 0]
-        return np.maximum(moments - weights**2, 0.0)
+        return errors.of_weights(self, weights)
 
     @cached_property
     def _user_variances(self) -> Floats | None:
-        """[x, s]: variance that a user with value x adds to the estimate of s; None if the table is too large."""
-        design = self.whole_design
-        if self.k**2 * design.cohorts * design.buckets > _EXACT:
-            return None
-        even = np.full(self.k, 1 / self.k)
-        constant = even - design.inverse @ design.gather(design.scatter(even))
-        weights = design.cohorts * (design.inverse @ design.matrix).reshape(self.k, self.cohorts, self.buckets)
-        return self._second_moments(design, weights, constant) - np.eye(self.k)
-
-    @cached_property
-    def _average_noise(self) -> tuple[float, float]:
-        """n Var of the estimate of an absent value, averaged over values, and the extra n Var of its own users."""
-        exact = self._user_variances
-        if exact is None:
-            others = float(self.unit() * self.cohorts * self.whole_design.inverse_sums[0].mean())
-            return others, float(self.own_noise(others))
-        own = float(np.trace(exact)) / self.k
-        others = (float(exact.sum()) / self.k - own) / (self.k - 1)
-        return others, own - others
+        return errors.user_variances(self)
 
     def noise(self, target: str) -> tuple[float, float, float]:
         choice(TARGETS, target=target)
         self.check_closed()
-        return super().noise(target) if self.channel is not None else for_target(*self._average_noise, target)
+        return super().noise(target) if self.channel is not None else self._average_noise(target)
+
+    def _average_noise(self, target: str) -> tuple[float, float, float]:
+        return for_target(*errors.average_noise(self, self._user_variances), target)
 
     def noise_of(self, evidence: Evidence, target: str) -> Noise:
         """Coefficients by the estimated frequencies: users who share a value's bucket often add more to its error."""
         if self.channel is not None:
             return super().noise_of(evidence, target)
-        exact, shares = self._user_variances, nearest_distribution(evidence.unbiased)
-        if exact is None:
-            cells = self.cohort_cells(evidence.summary, self.whole_design)
-            others = replace(cells, uneven=self.fitted_variances(shares)).report_noise(shares)
-            return for_target(others, self.own_noise(others), target)
-        own = np.diag(exact)
-        others = (shares @ exact - shares * own) / np.maximum(1 - shares, 1e-12)
-        return for_target(others, own - others, target)
+        others, own = errors.given(self, self._user_variances, evidence)
+        return for_target(others, own, target)
 
     def steps_of(self, evidence: Evidence, target: str) -> Steps:
         del evidence, target

@@ -178,7 +178,7 @@ class FlippedFilters(CohortMechanism):
         step = np.sqrt(squares) * float((1 - self.flip) / (1 - 2 * self.flip))
         return step, step
 
-    def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
+    def second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report of cohort c adds sum_b weight [c, b] ((bit b - q)/(p - q) - centre), and a constant:
         # bits vary by q (1 - q)/(p - q)^2 about 1 in the value's filter and 0 elsewhere
         found: Floats = np.broadcast_to(

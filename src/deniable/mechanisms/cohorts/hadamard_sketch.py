@@ -162,7 +162,7 @@ class HadamardSketch(CohortMechanism):
         step = np.sqrt(squares * self.unit())
         return step, 1 + step
 
-    def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
+    def second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report adds +-G[c, l], G = (m - 1)/(m gain) sum_b weight [c, b] H[l, b], and a constant k: the mean
         # square over c and l is G^2 + 2 k (mean of +-G) + k^2, where sum_l G^2 needs no transform (Parseval)
         sums = weights.sum(2)

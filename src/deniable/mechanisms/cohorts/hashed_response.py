@@ -79,8 +79,9 @@ class HashedResponse(CohortMechanism):
         return self.two_level.pure(1, 0) if self.plain else None
 
     def support_counts(self, summary: Summary) -> Counts:
-        """For each value, the number of reports of its bucket, where it has one of its own."""
-        return np.asarray(summary.counts[self.whole_design.table[0]])
+        """For each value, the number of reports of its buckets."""
+        counts, table = summary.counts.reshape(self.cohorts, self.buckets), self.whole_design.table
+        return np.asarray(np.take_along_axis(counts, table.astype(np.int64), axis=1).sum(0))
 
     @property
     def gain(self) -> Fraction:
@@ -156,7 +157,7 @@ class HashedResponse(CohortMechanism):
         step = np.sqrt(squares) / float(self.gain)
         return step, 1 + step * self._other
 
-    def _second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
+    def second_moments(self, design: CohortDesign, weights: Floats, constant: Floats) -> Floats:
         # a report (c, y) adds (weight [c, y] - q sum_j weight [c, j])/(p - q) - (sum_j weight [c, j])/k, and a constant
         other, gain = self._other, float(self.gain)
         sums = weights.sum(2, keepdims=True)
