@@ -6,7 +6,7 @@ PEERS := .venv-peers
 PIP_FLAGS := --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs papers papers-full soak derived vectors lock changelog clean
+.PHONY: help demo test check bench docs papers papers-full growth soak derived vectors lock sbom advisories changelog clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ papers-full: $(VENV)/.demo  ## The same on the full grids (overnight); resumes w
 	$(BIN)/python -m papers run --full
 	$(BIN)/python -m papers report --full -o build/papers/report-full
 
+growth: $(VENV)/.dev  ## Measure what large alphabets cost, for docs/large-alphabets.md (an hour; resumes where it was stopped)
+	$(BIN)/python docs/measure_growth.py
+
 soak: $(VENV)/.dev  ## Run the long tests, with fresh seeds (they are printed)
 	$(BIN)/python -m pytest -m soak --fresh-seeds
 
@@ -51,6 +54,13 @@ lock:  ## Rewrite the hashed requirement files (needs uv)
 	@for target in device:pyproject.toml demo:"--extra all pyproject.toml requirements/build.in" dev:"--extra dev pyproject.toml" peers:requirements/peers.in; do \
 	  uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
 	    $${target#*:} -o requirements/$${target%%:*}.txt || exit 1; done
+
+sbom: $(VENV)/.dev  ## Write the bill of materials into build/, and NOTICE
+	$(BIN)/python -m tools.sbom
+	$(BIN)/python -m tools.sbom --notice
+
+advisories: $(VENV)/.dev  ## Look up known vulnerabilities of all locked packages (needs a network)
+	$(BIN)/python -m tools.advisories
 
 changelog: $(VENV)/.dev  ## Show the changelog entry the fragments would make
 	$(BIN)/towncrier build --draft --version next

@@ -61,7 +61,8 @@ def test_true_and_false_are_read_from_text(tmp_path: Path) -> None:
     reports = tmp_path / "others.parquet"
     values.write_text("agrees\nyes\n")
     check_refusal(
-        run("privatize", values, "--spec", spec, "-o", reports), "must be one of the 2 labels (True, False), got 'yes'"
+        run("privatize", values, "--spec", spec, "-o", reports, "--show-values"),
+        "must be one of the 2 labels (True, False), got 'yes'",
     )
     values.write_text("true\nfalse\n")
     check_refusal(run("privatize", values, "--spec", spec, "-o", reports), "is a value of the domain")

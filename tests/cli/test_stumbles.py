@@ -31,7 +31,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 STUMBLES = {
     "privatize values.csv --spec spec.json -o r.csv": "Choose one with --column: 'habit', 'age', 'country'",
     "privatize values.csv --column Habit --spec spec.json -o r.csv": "Did you mean 'habit'?",
-    "privatize upper.csv --spec spec.json -o r.csv": "4 labels (daily, weekly, monthly, never), got 'DAILY'. Did you",
+    "privatize upper.csv --spec spec.json -o r.csv": "4 labels (daily, weekly, monthly, never), got another value. A",
+    "privatize upper.csv --spec spec.json -o r.csv --show-values": "monthly, never), got 'DAILY'. Did you mean 'daily'",
     "privatize values.csv --column country --spec spec.json -o r.csv": "A spec made with --other has a category",
     "privatize nosuch.csv --spec spec.json -o r.csv": "nosuch.csv: No such file or directory",
     "privatize values.csv --column habit --spec values.csv -o r.csv": "values.csv: spec is not JSON\n",

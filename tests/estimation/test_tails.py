@@ -40,11 +40,11 @@ def test_a_count_of_rare_reports_has_almost_its_exact_tails() -> None:
 
 def test_a_value_is_visible_from_the_estimate_that_absent_values_reach_with_the_stated_chance() -> None:
     tails = poisson_tails(0.1, 0.2)
-    visible = tails.least_visible(1e-3)
+    visible = np.full(len(tails.unbiased), tails.least_visible(1e-3))
     at = PoissonTails(visible, 200, tails.noise, tails.steps)
-    assert at.p_values() == pytest.approx(1e-3, rel=1e-6)
+    assert at.p_values().min() == pytest.approx(1e-3, rel=1e-6)
     counts = BinomialTails(np.array([3, 40]), 500, PureChannel(Fraction(1, 2), Fraction(1, 50)))
-    (least, _) = counts.least_visible(1e-3)
+    least = counts.least_visible(1e-3)
     count = round(500 * (float(counts.channel.q) + least * float(counts.channel.gain)))
     assert binom.sf(count - 1, 500, float(counts.channel.q)) <= 1e-3 < binom.sf(count - 2, 500, float(counts.channel.q))
 

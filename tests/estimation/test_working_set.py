@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import Listing, Operator
+from deniable.estimation.channel import Listing, Operator, entries
 from deniable.estimation.methods import iterative as bayesian_update
-from deniable.estimation.methods import working_set
+from deniable.estimation.methods import listed_channel, working_set
 from deniable.estimation.methods.iterative import ConvergenceWarning, iterate
 from deniable.estimation.methods.likelihood import log_likelihood
 from deniable.estimation.methods.simplex import nearest_distribution
@@ -57,7 +57,7 @@ def test_listed_entries_are_those_of_the_products(name: str, epsilon: float) -> 
     values = np.array([0, 1, 7, k // 2, k - 1])
     rows = np.array([operator.forward(np.eye(k)[value]) for value in values])
     reports = np.unique(np.linspace(0, rows.shape[1] - 1, 500).astype(np.int64))
-    np.testing.assert_allclose(operator.entries(values, reports), rows[:, reports], rtol=0, atol=1e-14 * rows.max())
+    np.testing.assert_allclose(entries(operator, values, reports), rows[:, reports], rtol=0, atol=1e-14 * rows.max())
 
 
 @pytest.mark.parametrize("name", ["csr", "hr", "flh"])
@@ -65,14 +65,14 @@ def test_a_working_set_is_the_channel_on_its_values_and_reports(
     name: str, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
     counts, operator, start = problem(name, 3.0)
-    monkeypatch.setattr(working_set, "_PIECE", 10_000)  # so that they are listed in several pieces
+    monkeypatch.setattr(listed_channel, "_PIECE", 10_000)  # so that they are listed in several pieces
     seen, values = np.flatnonzero(counts), np.flatnonzero(start)
     more = np.setdiff1d(np.arange(2000), values)[::50]
     parts = [
         SeenChannel(each, seen, len(counts), 2000).restricted(values).extended(more[:7]).extended(more[7:])
         for each in (operator, Plain(operator))
     ]
-    assert [type(part).__name__ for part in parts] == ["_Listed", "_Embedded"]
+    assert [type(part).__name__ for part in parts] == ["Sparse", "_Embedded"]
     weights, scores = rng.random(len(values) + len(more)), rng.random(len(seen))
     np.testing.assert_array_equal(parts[0].values, parts[1].values)
     for method, vector in (("forward", weights), ("adjoint", scores), ("adjoint_squared", scores)):
@@ -165,5 +165,40 @@ def test_listed_entries_of_candidates_include_those_of_unlisted_strings(name: st
     operator = m.channel_of(m.functions.design(m.domain.indices(words), complete=False), unlisted=True)
     rows = np.array([operator.forward(row) for row in np.eye(31)])
     reports = np.arange(0, rows.shape[1], 3)
-    found = operator.entries(np.array([0, 7, 30]), reports)
+    found = entries(operator, np.array([0, 7, 30]), reports)
     np.testing.assert_allclose(found, rows[[0, 7, 30]][:, reports], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["csr", "clh", "olh"])
+def test_a_list_of_many_entries_takes_a_byte_each_and_has_the_same_products(
+    name: str, rng: np.random.Generator
+) -> None:
+    counts, operator, start = problem(name, 1.0, k=3000, n=300)
+    seen, values = np.flatnonzero(counts), np.flatnonzero(start)
+    parts = [
+        SeenChannel(each, seen, len(counts), 3000).restricted(values[:9]).extended(values[9:40])
+        for each in (operator, Plain(operator))
+    ]
+    assert [type(part).__name__ for part in parts] == ["Dense", "_Embedded"]
+    weights, scores = rng.random(len(parts[0].values)), rng.random(len(seen))
+    for method, vector in (("forward", weights), ("adjoint", scores), ("adjoint_squared", scores)):
+        listed, embedded = (getattr(part, method)(vector) for part in parts)
+        np.testing.assert_allclose(listed, embedded, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["csr", "clh", "flh"])
+def test_a_large_problem_gets_the_same_maximum_with_gradients_for_all_values_only_at_the_ends(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts, operator, start = problem(name, 1.0, k=3000, n=300)
+    exact = iterate(counts, operator, start=start)
+    assert isinstance(operator, Listing)
+    counted = Plain(operator)
+    for member in ("codes", "levels", "quick"):
+        monkeypatch.setattr(Plain, member, getattr(operator, member), raising=False)
+    monkeypatch.setattr(working_set, "_LARGE", 0)
+    found = iterate(counts, counted, start=start)
+    assert found.gap <= 1e-12
+    assert counted.products <= 4
+    # sqrt(2 n gap) standard errors, none of which exceeds that of the unbiased estimate
+    np.testing.assert_allclose(found.frequencies, exact.frequencies, rtol=0, atol=1e-6)

@@ -104,3 +104,26 @@ def test_a_rejected_word_of_a_public_coin_is_replaced(monkeypatch: pytest.Monkey
         monkeypatch.setattr(module, "rejection_bound", lambda _bound: 2**63)
     ids = [i.to_bytes(4, "big") for i in range(200)]
     assert m.public_coins(ids).tolist() == [m.public_coin(report_id) for report_id in ids]
+
+
+def test_summaries_merge_as_long_as_every_sum_fits() -> None:
+    m = dn.mechanism("oue", k=3, epsilon=1.0)
+    half = MAX_COUNT // 2
+    running = m.accumulator(dn.Summary(np.array([half, 0, 0]), half, m.fingerprint))
+    running.merge(dn.Summary(np.array([0, half, 0]), half, m.fingerprint))  # the largest counts are in other cells
+    running.merge(dn.Summary(np.array([0, 0, 0]), 0, m.fingerprint))
+    before = running.summary()
+    with pytest.raises(dn.CountOverflow):
+        running.merge(dn.Summary(np.array([0, 0, 1]), 1, m.fingerprint))
+    with pytest.raises(dn.MalformedSummary):
+        running.merge(dn.Summary(np.array([1, 0, 0]), 0, m.fingerprint))
+    assert running.summary() == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_refused_merge_of_many_cells_adds_nothing(name: str) -> None:
+    m = made(name)
+    running = m.accumulator()
+    with pytest.raises(dn.MalformedSummary):
+        running.merge(dn.Summary(np.zeros(m.layout.cells + 1, np.int64), 0, m.fingerprint))
+    assert running.summary() == m.empty_summary()

@@ -30,7 +30,7 @@ def select_residues(
         again.append(low < cohort_rejection or any(a < b for a, b in zip(lows, rejections[cohort], strict=False)))
         choices = Choices(own[2:], iter(()))
         spare = choices.below(m - 1, 0)
-        others = choices.subset(m - 2, w - 1, [0] * (w - 1))
+        others = [r for r, marked in enumerate(choices.marks(m - 2, w - 1, [0] * (w - 1))) if marked]
         chosen = {m - 2 if r == spare else r for r in others} | {m - 1 if own[1] < truths[cohort] else spare}
         residue = value % m
         placed = {m - 1 if r == residue else residue if r == m - 1 else r for r in chosen}

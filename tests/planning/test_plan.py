@@ -193,3 +193,13 @@ def test_without_epsilon_a_usual_one_is_assumed_and_others_are_named() -> None:
         "Epsilon was not given; this is for 1. With 5,000 users the margin is 10.6% at epsilon 0.5"
     )
     assert dn.plan(k=30).n == 10_000
+
+
+def test_a_plan_says_what_its_mechanism_takes_to_run() -> None:
+    found = dn.plan(k=22_000, epsilon=1.0, n=10**6)
+    memory = found.mechanism.memory()
+    assert found.to_dict()["memory"] == memory._asdict()
+    assert found.to_dict()["setup_seconds"] == found.mechanism.setup_seconds
+    assert f"  memory     {memory}\n" in str(found)
+    assert "  setup      at once\n" in str(found)
+    assert str(memory).endswith(f"summary {8 * found.mechanism.layout.cells / 2**10:.3g} KiB")

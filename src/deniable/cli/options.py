@@ -82,6 +82,9 @@ Seed = Annotated[
     int | None,
     typer.Option(min=0, help="Make reports that can be repeated. For simulation only: a seed protects nobody."),
 ]
+ShowValues = Annotated[
+    bool, typer.Option("--show-values", help="Quote a wrong value in the error message, which may end in a log.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 

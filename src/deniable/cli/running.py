@@ -14,9 +14,12 @@ from typing import Any, TextIO
 import typer
 from typer.core import TyperGroup
 
+from deniable.cli.signals import Ended, ending_tidily
+from deniable.cli.streams import echo, echo_json, prepare, printable
 from deniable.core.errors import DeniableError
 
 STANDARD = "-"  # standard input or output
+SHOW_VALUES = "--show-values quotes it"  # in a message about a value that is a person's secret
 _LONGEST = 600
 BROKEN_PIPE, WRONG, INTERRUPTED = 1, 2, 130
 
@@ -54,20 +57,25 @@ def new_app(*, add_completion: bool = False, cls: type[TyperGroup] = Group, **op
 
 
 def run_program(app: typer.Typer, name: str, arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, 2 for any error, 130 when interrupted.
+    """Run one command and return its exit code: 0, 2 for any error, 128 and its number when ended by a signal.
 
     An error is one line on stderr; with --json it is a JSON object with the members error, kind and code. A reader
     that has gone away (`| head`) is not an error, but ends the command.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    prepare()
     try:
-        code = _run(app, name, given or ["--help"])
-        if sys.stdout is not None:
+        if sys.stdout is None:
+            raise CommandError("standard output is closed. To see nothing, send it to /dev/null.")
+        with ending_tidily():
+            code = _run(app, name, given or ["--help"])
             sys.stdout.flush()  # a full disk is noticed here, not after main has returned
         return code
     except BrokenPipeError:
         _abandon(sys.stdout)
         return BROKEN_PIPE
+    except Ended as ended:
+        return _complain(name, str(ended), type(ended).__name__, 128 + ended.number, given)
     except (KeyboardInterrupt, typer.Abort):
         return _complain(name, "interrupted", "Interrupted", INTERRUPTED, given)
     except Exception as error:
@@ -97,9 +105,9 @@ def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
 
 def _complain(name: str, message: str, kind: str, code: int, arguments: list[str]) -> int:
     if "--json" in arguments:
-        typer.echo(json.dumps({"error": message, "kind": kind, "code": code}, ensure_ascii=False), err=True)
+        echo_json(json.dumps({"error": message, "kind": kind, "code": code}, ensure_ascii=False), err=True)
     else:
-        typer.echo(f"{name}: error: {message}", err=True)
+        echo(f"{name}: error: {message}", err=True)
     return code
 
 
@@ -110,7 +118,7 @@ def _kind(error: BaseException) -> str:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    typer.echo(f"deniable: warning: {message}", err=True)
+    echo(f"deniable: warning: {one_short_line(str(message))}", err=True)
 
 
 def _abandon(stream: TextIO | None) -> None:
@@ -125,8 +133,12 @@ def _abandon(stream: TextIO | None) -> None:
 
 def one_line(error: BaseException) -> str:
     """Describe an error in one printable line."""
-    text = " ".join(_wording(error).split())
-    text = "".join(character if character.isprintable() else "?" for character in text)
+    return one_short_line(_wording(error))
+
+
+def one_short_line(text: str) -> str:
+    """Cut a text to one printable line."""
+    text = printable(" ".join(text[: 4 * _LONGEST].split()))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 

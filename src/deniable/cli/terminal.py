@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from deniable.cli.running import STANDARD
+from deniable.cli.streams import echo, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,28 +38,33 @@ def table(title: str, *headings: str, left: int = 1) -> Table:
     return made
 
 
-def rows_table(title: str, rows: Iterable[Any]) -> Table:
-    """A table of values with their intervals."""
+def plain(text: object) -> str:
+    """Text for a cell as it stands: neither rich nor the terminal finds a command in it."""
     from rich.markup import escape
 
+    return escape(printable(text))
+
+
+def rows_table(title: str, rows: Iterable[Any]) -> Table:
+    """A table of values with their intervals."""
     from deniable.core.display import cells
 
     listed = table(title, "value", "frequency", "std. error", "low", "high", "users")
     rows = list(rows)
     for row, shown in zip(rows, cells(rows), strict=True):
-        listed.add_row(escape(str(row.label)), *shown, f"{row.users:,.0f}")
+        listed.add_row(plain(row.label), *shown, f"{row.users:,.0f}")
     return listed
 
 
 def note(text: str) -> None:
     """Print one line for the person at the terminal, apart from the output."""
-    typer.echo(f"deniable: {text}", err=True)
+    echo(f"deniable: {text}", err=True)
 
 
 def done(what: str, path: Path) -> None:
     """Say what was written, in one line for a person at a terminal; pipes and scripts see nothing."""
     if str(path) != STANDARD and sys.stderr.isatty():
-        typer.echo(f"{what} -> {path}, {_size(path.stat().st_size)}", err=True)
+        echo(f"{what} -> {path}, {_size(path.stat().st_size)}", err=True)
 
 
 def _size(number: float) -> str:

@@ -18,6 +18,7 @@ Bitmaps = npt.NDArray[np.uint64]  # rows of 64-bit words
 Symbols = npt.NDArray[np.uint32]  # reports that are one number, and other numbers below 2^32
 Keys = npt.NDArray[np.uint32]  # round keys of permutations
 Bytes = npt.NDArray[np.uint8]
+Codes = npt.NDArray[np.uint8]  # which of a few levels an entry has
 Levels = npt.NDArray[np.uint16]  # heavy-hitter levels, one per report
 Payloads = npt.NDArray[Any]  # unsigned integers: one per report, or one row per report
 Table = npt.NDArray[Any]  # bucket numbers: uint16, or uint32 where there are more

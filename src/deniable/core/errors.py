@@ -35,9 +35,17 @@ __all__ = [
     "ValueOutsideDomain",
 ]
 
+_LONGEST = 2000  # characters of a message
+
 
 class DeniableError(Exception):
-    """Base of every error raised on purpose. It can be pickled, so that worker processes can raise it."""
+    """Base of every error raised on purpose. It can be pickled, so that worker processes can raise it.
+
+    However long the text that an error quotes, its message stays short.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message if len(message) <= _LONGEST else f"{message[: _LONGEST - 3]}...")
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exception would call the class with the message, but the constructors here take other arguments
@@ -52,18 +60,28 @@ class InvalidArgument(DeniableError, ValueError):
         self.rule = rule
         self.value = value
         self.hint = hint
-        got = shown(value)
+        got = self._got()
         advice = f"{'' if got.endswith('...') else '.'} {hint}" if hint else ""
         super().__init__(f"{name} must {rule}, got {got}{advice}")
 
+    def _got(self) -> str:
+        return shown(self.value)
+
 
 class ValueOutsideDomain(InvalidArgument):
-    """A value the domain does not allow, with its position in the batch."""
+    """A value the domain does not allow, with its position in the batch.
+
+    The value is a person's secret: programs find it in `value`, but the message, which may end in a log, names only its
+    type.
+    """
 
     def __init__(self, value: object, rule: str, position: int | None = None, hint: str = "") -> None:
         self.position = position
         where = "value" if position is None else f"value at position {position}"
         super().__init__(where, rule, value, hint)
+
+    def _got(self) -> str:
+        return kind_of(self.value)
 
 
 class SpecError(DeniableError, ValueError):
@@ -122,6 +140,11 @@ def _rebuilt(kind: type[DeniableError], args: tuple[object, ...], state: dict[st
     error.args = args
     error.__dict__.update(state)
     return error
+
+
+def kind_of(value: object) -> str:
+    """Describe a value by its type alone."""
+    return "None" if value is None else f"a value of type {cut(type(value).__name__)}"
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:

@@ -18,8 +18,7 @@ block number (4 bytes each, little-endian) under the mechanism's seed (8 bytes, 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from hashlib import blake2s
 
 PRIME = 2**61 - 1
@@ -32,10 +31,9 @@ def digest(data: bytes, key: bytes) -> int:
     return int.from_bytes(blake2s(data, digest_size=8, key=key).digest(), "little") % PRIME
 
 
-@lru_cache(maxsize=64)
-def affine_maps(seed: int, count: int) -> tuple[tuple[int, int], ...]:
+def affine_maps(seed: int, count: int) -> Iterator[tuple[int, int]]:
     """The pairs (a, b) of hash functions 0 to count - 1; a is not 0."""
-    return tuple(affine_map(seed, number) for number in range(count))
+    return (affine_map(seed, number) for number in range(count))
 
 
 def affine_map(seed: int, number: int) -> tuple[int, int]:
@@ -51,10 +49,9 @@ def bucket(number: int, function: tuple[int, int], buckets: int) -> int:
     return (a * number + b) % PRIME * buckets >> 61
 
 
-@lru_cache(maxsize=64)
-def round_keys(seed: int, count: int) -> tuple[tuple[int, ...], ...]:
+def round_keys(seed: int, count: int) -> Iterator[tuple[int, ...]]:
     """The 32-bit words of permutations 0 to count - 1, two for each round."""
-    return tuple(round_key(seed, number) for number in range(count))
+    return (round_key(seed, number) for number in range(count))
 
 
 def round_key(seed: int, number: int) -> tuple[int, ...]:
@@ -66,9 +63,9 @@ def permuted(index: int, keys: Sequence[int], size: int) -> int:
     """Return the image of an index under one permutation of 0..size-1; size is below 2^32."""
     for first, second in zip(keys[::2], keys[1::2], strict=True):
         partner = ((first * size >> 32) - index) % size
-        # both partners test the larger of the two, and so make the same decision
-        if mix(second ^ max(index, partner)) >> 31:
-            index = partner
+        # both partners test the larger of the two, and so make the same decision; an index, not a branch, obeys it
+        swap = mix(second ^ (index, partner)[index < partner]) >> 31
+        index = (index, partner)[swap]
     return index
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from deniable.core.errors import SpecError
 
 _BYTES_PER_COUNT = 8
+_AT_ONCE = 0.01  # seconds: less is not worth stating
 
 
 class Memory(NamedTuple):
@@ -22,6 +23,10 @@ class Memory(NamedTuple):
     building: int
     report: int
     summary: int
+
+    def __str__(self) -> str:
+        named = {"mechanism": self.building, "first report": self.report, "summary": self.summary}
+        return ", ".join(f"{step} {_bytes(taken)}" for step, taken in named.items())
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,18 @@ def length(parameters: Mapping[str, object], name: str) -> int:
     """The length of the list of this name, or 0 where it is something else."""
     value = parameters.get(name)
     return len(value) if isinstance(value, (list, tuple)) else 0
+
+
+def setup_text(seconds: float) -> str:
+    """The time to set a mechanism up, in words."""
+    return f"about {seconds:.1g} s" if seconds > _AT_ONCE else "at once"
+
+
+def _bytes(number: int) -> str:
+    for unit, least in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if number >= least:
+            return f"{number / least:.3g} {unit}"
+    return "below 1 KiB"
 
 
 def _short(number: int) -> str:

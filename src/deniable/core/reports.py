@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.core.arrays import Payloads
 from deniable.core.display import brief
-from deniable.core.errors import FingerprintMismatch, MalformedReport, UnsupportedVersion
+from deniable.core.errors import FingerprintMismatch, MalformedReport, UnsupportedVersion, cut, listed
 from deniable.core.extras import needed
 
 LAYOUT = 1
@@ -122,24 +122,17 @@ class Reports:
         with needed():
             import pyarrow as pa
 
-        if isinstance(table, pa.RecordBatch):
-            table = pa.Table.from_batches([table])
-        elif hasattr(table, "__arrow_c_stream__") and not isinstance(table, (pa.Table, pa.ChunkedArray)):
-            table = pa.table(table)
-        if not isinstance(table, pa.Table):
-            raise MalformedReport(f"reports are read from an Arrow table, got {type(table).__name__}")
+        table = as_table(table)
         fingerprint, simulated = read_metadata(table.schema.metadata)
-        if COLUMN not in table.column_names:
-            raise MalformedReport(f"table has no column {COLUMN!r}, only {', '.join(table.column_names)}")
-        column = table.column(COLUMN)
-        if column.null_count:
-            raise MalformedReport(f"column {COLUMN!r} holds {column.null_count} nulls")
+        column = only_column(table, COLUMN)
         width = column.type.list_size if pa.types.is_fixed_size_list(column.type) else None
         flat = column.combine_chunks()
         flat = pa.concat_arrays(flat.chunks) if isinstance(flat, pa.ChunkedArray) else flat
         flat = flat.flatten() if width else flat
         if not pa.types.is_unsigned_integer(flat.type):
-            raise MalformedReport(f"column {COLUMN!r} must hold unsigned integers, got {column.type}")
+            raise MalformedReport(f"column {COLUMN!r} must hold unsigned integers, got {cut(str(column.type))}")
+        if flat.null_count:
+            raise MalformedReport(f"column {COLUMN!r} holds lists with {flat.null_count} nulls")
         data = flat.to_numpy()
         return Reports(data.reshape(-1, width) if width else data, fingerprint, simulated)
 
@@ -149,6 +142,36 @@ class Reports:
             _METADATA_FINGERPRINT: self.fingerprint.encode(),
             _METADATA_SIMULATED: b"true" if self.simulated else b"false",
         }
+
+
+def as_table(table: Any) -> Any:
+    """Return the Arrow table that a table, a record batch or a stream holds."""
+    with needed():
+        import pyarrow as pa
+
+    try:
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        elif hasattr(table, "__arrow_c_stream__") and not isinstance(table, (pa.Table, pa.ChunkedArray)):
+            table = pa.table(table)
+    except pa.ArrowException as error:  # a stream of another kind, or one that is damaged
+        raise MalformedReport(f"reports are read from an Arrow table: {cut(str(error), 200)}") from None
+    if not isinstance(table, pa.Table):
+        raise MalformedReport(f"reports are read from an Arrow table, got {type(table).__name__}")
+    return table
+
+
+def only_column(table: Any, name: str) -> Any:
+    """Return the one column of this name, which must hold no nulls."""
+    names = table.column_names
+    if name not in names:
+        raise MalformedReport(f"table has no column {name!r}, only {listed(names)}")
+    if names.count(name) > 1:
+        raise MalformedReport(f"table must have one column {name!r}, got {names.count(name)}")
+    column = table.column(name)
+    if column.null_count:
+        raise MalformedReport(f"column {name!r} holds {column.null_count} nulls")
+    return column
 
 
 def read_metadata(metadata: dict[bytes, bytes] | None) -> tuple[str, bool]:

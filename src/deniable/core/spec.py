@@ -13,7 +13,6 @@ to it. Rules of evolution:
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -21,7 +20,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
+from deniable.core.caches import FieldsOnly
 from deniable.core.display import brief
+from deniable.core.documents import read_json
 from deniable.core.domain import Domain
 from deniable.core.errors import SpecError, UnsupportedVersion, cut, listed, shown
 from deniable.core.limits import DEFAULT, Limits, length
@@ -43,7 +44,7 @@ class Frozen(dict[str, Any]):
         return Frozen, (dict(self),)
 
 
-class Document(ABC):
+class Document(FieldsOnly, ABC):
     """A document that client and server share. Two are equal when their fingerprints are."""
 
     @abstractmethod
@@ -56,8 +57,8 @@ class Document(ABC):
 
         try:
             return rfc8785.dumps(self.to_dict()).decode()
-        except rfc8785.CanonicalizationError as error:
-            raise SpecError(f"spec holds a value that canonical JSON cannot write: {error}") from None
+        except (rfc8785.CanonicalizationError, UnicodeError, RecursionError) as error:
+            raise SpecError(f"spec holds a value that canonical JSON cannot write: {cut(str(error), 200)}") from None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -123,9 +124,9 @@ class Spec(Document):
         layout = document.get("deniable")
         if isinstance(layout, int) and layout > FORMAT:
             raise UnsupportedVersion("spec", layout, FORMAT)
-        if layout != FORMAT or isinstance(layout, bool):
+        if type(layout) is not int or layout != FORMAT:
             raise SpecError(f'spec must have the member "deniable": {FORMAT}, got {shown(layout)}')
-        if unknown := sorted(document.keys() ^ _MEMBERS):
+        if unknown := sorted(document.keys() ^ _MEMBERS, key=str):
             raise SpecError(f"spec has a missing or unknown member: {listed(unknown)}")
         _expect(document, "mechanism", str)
         _expect(document, "version", int)
@@ -156,27 +157,3 @@ def _threshold(name: str, text: object) -> int:
     if not isinstance(text, str) or not re.fullmatch("0|[1-9][0-9]{0,99}", text):
         raise SpecError(f"threshold {cut(name)} must be a decimal string, got {shown(text)}")
     return int(text)
-
-
-def read_json(text: object, what: str = "spec", *, limits: Limits | None = DEFAULT) -> Any:
-    """Read a document's JSON; spacing and order are free, repeated members and NaN are refused."""
-    if not isinstance(text, (str, bytes, bytearray)):
-        raise SpecError(f"{what} must be JSON text, got {shown(text)}")
-    if limits is not None:
-        limits.require("document", len(text))
-
-    def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        document = dict(pairs)
-        if len(document) < len(pairs):
-            raise SpecError(f"{what} has the same member twice")
-        return document
-
-    def no_constants(name: str) -> None:
-        raise SpecError(f"{what} holds {name}, which JSON does not have")
-
-    try:
-        return json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constants)
-    except SpecError:
-        raise
-    except (ValueError, RecursionError):
-        raise SpecError(f"{what} is not JSON") from None

@@ -43,10 +43,12 @@ class Envelope:
     header: struct.Struct  # what follows the magic number and the version
     what: str
 
-    def seal(self, fields: tuple[Any, ...], contents: bytes) -> bytes:
+    def seal(self, fields: tuple[Any, ...], contents: bytes | memoryview) -> bytes:
         """Return magic number, version, header and contents, followed by their checksum."""
-        body = self.magic + bytes([self.version]) + self.header.pack(*fields) + contents
-        return body + hashlib.sha256(body).digest()
+        start = self.magic + bytes([self.version]) + self.header.pack(*fields)
+        digest = hashlib.sha256(start)
+        digest.update(contents)
+        return b"".join((start, contents, digest.digest()))  # copies the contents, which may be long, only here
 
     def unseal(self, data: Any, promised: Callable[..., int] | None = None) -> tuple[tuple[Any, ...], memoryview]:
         """Return header fields and contents; refuse foreign, truncated, damaged or newer bytes.
@@ -76,7 +78,7 @@ class Envelope:
 
 
 MAGIC = b"DNBLS"
-ENVELOPE = Envelope(MAGIC, 1, struct.Struct("<Bx32sQQ"), "a summary")
+ENVELOPE = Envelope(MAGIC, 1, struct.Struct("<BB32sQQ"), "a summary")
 _SIMULATED = 1
 
 
@@ -90,7 +92,10 @@ class Summary:
     simulated: bool = False
 
     def __post_init__(self) -> None:
-        counts = np.asarray(self.counts)
+        try:
+            counts = np.asarray(self.counts)
+        except ValueError:  # rows of unequal length
+            counts = np.empty((0, 0), np.int64)
         if counts.ndim != 1 or counts.dtype.kind not in "iu":
             raise InvalidArgument(
                 "counts", "be a one-dimensional array of whole numbers", f"{counts.ndim}-d {counts.dtype}"
@@ -150,15 +155,15 @@ class Summary:
     def to_bytes(self) -> bytes:
         """The summary as bytes, with a checksum."""
         flags = _SIMULATED if self.simulated else 0
-        header = (flags, bytes.fromhex(self.fingerprint), self.n, len(self.counts))
-        return ENVELOPE.seal(header, self.counts.astype("<i8", copy=False).tobytes())
+        header = (flags, 0, bytes.fromhex(self.fingerprint), self.n, len(self.counts))
+        return ENVELOPE.seal(header, self.counts.astype("<i8", copy=False).data.cast("B"))
 
     @staticmethod
     def from_bytes(data: Any) -> Summary:
         """Read a summary; foreign, truncated, damaged or newer bytes are refused."""
-        (flags, fingerprint, n, _), contents = ENVELOPE.unseal(data, promised=lambda *header: 8 * header[-1])
-        if flags & ~_SIMULATED:
-            raise MalformedSummary(f"summary has unknown flags {flags}")
+        (flags, zero, fingerprint, n, _), contents = ENVELOPE.unseal(data, promised=lambda *header: 8 * header[-1])
+        if flags & ~_SIMULATED or zero:
+            raise MalformedSummary(f"summary has unknown flags {flags}, {zero}")
         counts = np.frombuffer(contents, "<i8").astype(np.int64)
         try:
             return Summary(counts, n, fingerprint.hex(), bool(flags & _SIMULATED))

@@ -8,6 +8,8 @@ beyond 2^53 are decimal strings. A newer layout is refused.
 from __future__ import annotations
 
 import json
+import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +17,11 @@ import numpy as np
 
 from deniable.core.arrays import Numbers
 from deniable.core.display import brief
-from deniable.core.errors import InvalidArgument, MalformedReport, UnsupportedVersion, shown
+from deniable.core.documents import is_one, read_json
+from deniable.core.errors import InvalidArgument, MalformedReport, UnsupportedVersion, cut, listed, shown
 from deniable.core.extras import needed
 from deniable.core.guarantee import Guarantee
+from deniable.core.reports import as_table
 from deniable.counts.whole import EXACT, whole_counts
 
 if TYPE_CHECKING:
@@ -25,6 +29,11 @@ if TYPE_CHECKING:
 
 LAYOUT = 1
 _LAYOUT_MEMBER = "deniable.release"
+_MEMBERS = {_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape", "values"}
+_OPTIONAL = {"columns", "labels"}  # what the command line adds
+_IN_METADATA = (_MEMBERS | {"columns"}) - {"values"}
+_DECIMAL = re.compile("0|-?[1-9][0-9]{0,3999}")  # Python reads no more than 4,300 digits
+_MOST_DIMENSIONS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,24 +134,10 @@ class Release:
     @staticmethod
     def from_json(text: str | bytes) -> Release:
         """Read a release from text; damaged or incomplete text is refused."""
-        from deniable.counts.noise import DiscreteLaplace
-
-        try:
-            found = json.loads(text)
-            layout = found[_LAYOUT_MEMBER]
-        except (ValueError, TypeError, KeyError):
-            raise MalformedReport("this text is not a release: it has no member 'deniable.release'") from None
-        if layout != LAYOUT:
-            raise UnsupportedVersion("layout of the release", layout, LAYOUT)
-        try:
-            noise = DiscreteLaplace(found["epsilon"], found["sensitivity"])
-            values = np.array([_whole(value) for value in found["values"]], object).reshape(found["shape"])
-            ratio, simulated = int(found["ratio"]), found["simulated"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise MalformedReport(f"the release is damaged: {error}") from None
-        if ratio != noise.q * 2**128 or not isinstance(simulated, bool):
-            raise MalformedReport("the release is damaged: its ratio is not that of its epsilon and sensitivity")
-        return Release(values, noise, simulated)
+        found = read_json(text, "the release", limits=None, wrong=MalformedReport)
+        if not isinstance(found, dict) or _LAYOUT_MEMBER not in found:
+            raise MalformedReport("this text is not a release: it has no member 'deniable.release'")
+        return _from_members(found)
 
     def to_arrow(self) -> Any:
         """Return an Arrow table with one column, `count`, in row-major order, and everything else in its metadata."""
@@ -159,17 +154,57 @@ class Release:
     @staticmethod
     def from_arrow(table: Any) -> Release:
         """Read a release from an Arrow table; if it has several columns, the metadata name them in `columns`."""
-        members = (_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape", "columns")
-        found = {name: (table.schema.metadata or {}).get(name.encode()) for name in members}
-        try:
-            metadata = {name: json.loads(text) for name, text in found.items() if text is not None}
-        except ValueError as error:
-            raise MalformedReport(f"the release is damaged: its metadata are not JSON: {error}") from None
-        columns = metadata.pop("columns", ["count"])
-        if not isinstance(columns, list) or any(table.column_names.count(name) != 1 for name in columns):
-            raise MalformedReport(f"the table must have one column each of {shown(columns)}")
-        rows = zip(*(table.column(name).to_pylist() for name in columns), strict=True)
-        return Release.from_json(json.dumps({**metadata, "values": [value for row in rows for value in row]}))
+        with needed():
+            import pyarrow as pa
+
+        table = as_table(table)
+        said = {name: text for name, text in (table.schema.metadata or {}).items() if name.decode() in _IN_METADATA}
+        found = {
+            name.decode(): read_json(text, "the release is damaged: its metadata", limits=None, wrong=MalformedReport)
+            for name, text in said.items()
+        }
+        if _LAYOUT_MEMBER not in found:
+            raise MalformedReport("this table is not a release: its metadata have no member 'deniable.release'")
+        names = found.get("columns", ["count"])
+        if not isinstance(names, list) or any(table.column_names.count(name) != 1 for name in names):
+            raise MalformedReport(f"the table must have one column each of {shown(names)}")
+        columns = [table.column(name) for name in names]
+        for column in columns:
+            if not pa.types.is_integer(column.type) and not pa.types.is_string(column.type):
+                raise MalformedReport(
+                    f"a column of counts must hold whole numbers, or text, got {cut(str(column.type))}"
+                )
+        rows = zip(*(column.to_pylist() for column in columns), strict=True)
+        return _from_members({**found, "values": [value for row in rows for value in row]})
+
+
+def _from_members(found: dict[str, Any]) -> Release:
+    """Make a release of its members; any that is missing, unknown or not as it would be written is refused."""
+    from deniable.counts.noise import DiscreteLaplace
+
+    layout = found[_LAYOUT_MEMBER]
+    if type(layout) is int and layout > LAYOUT:
+        raise UnsupportedVersion("layout of the release", layout, LAYOUT)
+    if not is_one(layout):
+        raise MalformedReport(f"the release is damaged: its layout must be {LAYOUT}, got {shown(layout)}")
+    if wrong := sorted((found.keys() ^ _MEMBERS) - _OPTIONAL):
+        raise MalformedReport(f"the release is damaged: it has a missing or unknown member: {listed(wrong)}")
+    try:
+        noise = DiscreteLaplace(found["epsilon"], found["sensitivity"])
+    except InvalidArgument as error:
+        raise MalformedReport(f"the release is damaged: {error}") from None
+    shape, values = found["shape"], found["values"]
+    if not isinstance(values, list) or not isinstance(shape, list) or not all(type(each) is int for each in shape):
+        raise MalformedReport("the release is damaged: its values and its shape must be lists of whole numbers")
+    if len(shape) > _MOST_DIMENSIONS or min(shape, default=0) < 0 or math.prod(shape) != len(values):
+        raise MalformedReport(f"the release is damaged: its shape must hold {len(values)} values, got {shown(shape)}")
+    if found["ratio"] != str(int(noise.q * 2**128)) or not isinstance(found["simulated"], bool):
+        raise MalformedReport("the release is damaged: its ratio is not that of its epsilon and sensitivity")
+    counts = np.array([_whole(value) for value in values], object).reshape(shape)
+    try:
+        return Release(counts, noise, found["simulated"])
+    except InvalidArgument as error:  # no counts at all
+        raise MalformedReport(f"the release is damaged: {error}") from None
 
 
 def as_release(data: Any, epsilon: object = None, sensitivity: object = None) -> Release:
@@ -188,6 +223,7 @@ def as_release(data: Any, epsilon: object = None, sensitivity: object = None) ->
 
 
 def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise ValueError(f"{value!r} is not a whole number")
-    return int(value)
+    """Read a count: a number, or decimal digits as `str` writes them."""
+    if type(value) is int or (isinstance(value, str) and _DECIMAL.fullmatch(value)):
+        return int(value)
+    raise MalformedReport(f"the release is damaged: a count must be a whole number, got {shown(value)}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Numbers
-from deniable.core.errors import InvalidArgument
+from deniable.core.errors import InvalidArgument, kind_of
 
 EXACT = 2**53  # floats represent all integers up to here
 
@@ -24,7 +24,7 @@ def whole_counts(counts: Any, name: str = "counts") -> Numbers:
     try:
         array = np.asarray(counts)
     except ValueError:  # rows of unequal length
-        raise InvalidArgument(name, "be whole numbers in rows of equal length", counts) from None
+        raise InvalidArgument(name, "be whole numbers in rows of equal length", kind_of(counts)) from None
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     if array.dtype.kind == "i":

@@ -21,7 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices
+from deniable.core.arrays import Codes, Counts, Floats, Indices
 from deniable.core.validate import choice
 from deniable.randomness.keystream import MODULUS
 
@@ -153,6 +153,21 @@ class Operator(Protocol):
 class Listing(Operator, Protocol):
     """An operator that can list entries of C: worth it where few values and few reports matter."""
 
-    def entries(self, values: Indices, reports: Indices) -> Floats:
-        """C[value, report], one row per value."""
+    @property
+    def quick(self) -> bool:
+        """Whether the operator's own products are those of a few additions per cell, and a list seldom pays."""
         ...
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The different entries of C: where a report does not support a value, where it does, and any rare ones."""
+        ...
+
+    def codes(self, values: Indices, reports: Indices) -> Codes:
+        """The level of C[value, report], by its place in `levels`; one row per value."""
+        ...
+
+
+def entries(operator: Listing, values: Indices, reports: Indices) -> Floats:
+    """C[value, report], one row per value."""
+    return np.array(operator.levels)[operator.codes(values, reports)]

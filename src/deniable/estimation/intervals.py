@@ -60,7 +60,7 @@ class ScoreIntervals:
     def least_visible(self, level: float, simultaneous: bool) -> float:
         """The least estimate whose interval lies above zero."""
         miss = (1 - level) / (len(self.unbiased) if simultaneous else 1)
-        return float(self.tails.least_visible(miss / 2).min())
+        return self.tails.least_visible(miss / 2)
 
 
 def score_interval(unbiased: Floats, n: int, noise: Noise, miss: float) -> tuple[Floats, Floats]:

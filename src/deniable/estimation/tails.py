@@ -9,15 +9,17 @@ value that few reports support it is nearly exact, for many reports it is normal
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Protocol, Self
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Mask
+from deniable.core.arrays import Counts, Floats, Indices, Mask
 from deniable.core.extras import needed
 from deniable.estimation.channel import Noise, PureChannel, noise_at
+from deniable.estimation.roots import crossing
 
 _TOLERANCE = 0.25  # relative error of a tail up to which it is taken as normal
 _THIN = 0.049  # chance of a miss below which binomial tails are always used: they cost little
@@ -36,8 +38,8 @@ class Tails(Protocol):
         """The chance of an estimate this large for an absent value."""
         ...
 
-    def least_visible(self, chance: float) -> Floats:
-        """The least estimates that an absent value reaches with at most this chance."""
+    def least_visible(self, chance: float) -> float:
+        """The least estimate of any value that an absent one reaches with at most this chance."""
         ...
 
     def few(self, miss: float) -> Mask:
@@ -48,7 +50,7 @@ class Tails(Protocol):
         """Tails of the estimates moved into [0, 1]."""
         ...
 
-    def only(self, chosen: Mask) -> Self:
+    def only(self, chosen: Mask | Indices) -> Self:
         """The tails of some values."""
         ...
 
@@ -80,13 +82,13 @@ class BinomialTails:
         """The chance of a count this large for an absent value."""
         return self._chance(self.support)
 
-    def least_visible(self, chance: float) -> Floats:
-        """The estimate of the least count that an absent value reaches with at most this chance, for every value."""
+    def least_visible(self, chance: float) -> float:
+        """The estimate of the least count that an absent value reaches with at most this chance."""
         low, high = 0, self.n + 1  # counts of more than n have no chance
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if self._chance(np.array([middle]))[0] <= chance else (middle + 1, high)
-        return np.full(len(self.support), self._frequency(np.float64(low / self.n)))
+        return float(self._frequency(low / self.n))
 
     def few(self, miss: float) -> Mask:
         """Where few reports support the value, or all but a few; everywhere if the tails are thin."""
@@ -97,7 +99,7 @@ class BinomialTails:
         inside = np.clip(self.support, math.floor(self.n * self.channel.q), math.ceil(self.n * self.channel.p))
         return replace(self, support=inside)
 
-    def only(self, chosen: Mask) -> BinomialTails:
+    def only(self, chosen: Mask | Indices) -> BinomialTails:
         """The tails of some values."""
         return replace(self, support=self.support[chosen])
 
@@ -125,7 +127,7 @@ class Steps:
     down: Any
     least: Noise | None = None
 
-    def only(self, chosen: Mask) -> Steps:
+    def only(self, chosen: Mask | Indices) -> Steps:
         """The steps of some values."""
         least = self.least and (_taken(self.least[0], chosen), _taken(self.least[1], chosen), self.least[2])
         return Steps(_taken(self.up, chosen), _taken(self.down, chosen), least)
@@ -142,26 +144,38 @@ class PoissonTails:
 
     def interval(self, miss: float) -> tuple[Floats, Floats]:
         """Frequencies under which an estimate this extreme has a chance of at least miss/2 on either side."""
-        x = self.unbiased
         # by Bennett's inequality no end is farther away than where s^2/(2 (V + b s/3)) = log(2/miss), at any frequency
         wide = math.log(2 / miss)
         most = max(float(np.max(self.variance(end))) for end in np.array([[0.0], [0.5], [1.0]])) * self.n
         longest = float(np.max(np.maximum(self.steps.up, self.steps.down)))
         reach = (2 * wide * longest / 3 + math.sqrt((2 * wide * longest / 3) ** 2 + 8 * wide * most)) / self.n
-        low = self._solve(x - reach, x, lambda f: self._above(x, f) >= miss / 2)
-        high = self._solve(x + reach, x, lambda f: self._below(x, f) >= miss / 2)
-        return low, high
+        return self._end(-reach, PoissonTails._above, miss / 2), self._end(reach, PoissonTails._below, miss / 2)
+
+    def _end(self, reach: float, tail: Callable[[PoissonTails, Floats, Floats], Floats], chance: float) -> Floats:
+        """The frequencies, at most `reach` beyond the estimates, at which the tail has this chance."""
+        with needed():
+            from scipy.special import ndtri
+
+        aim, x = float(ndtri(chance)), self.unbiased
+        # the normal score of a tail is nearly linear in the frequency
+        slope = -np.sign(reach) / np.maximum(np.sqrt(self.variance(x) / self.n), _LEAST)
+        start = x + np.clip(aim / slope, -abs(reach), abs(reach))
+        return crossing(x, x + reach, start, slope, lambda f, at: ndtri(tail(self.only(at), x[at], f)) - aim)
 
     def p_values(self) -> Floats:
         """The chance of an estimate this large for an absent value."""
         return self._above(self.unbiased, np.zeros_like(self.unbiased))
 
-    def least_visible(self, chance: float) -> Floats:
-        """The least estimates that an absent value reaches with at most this chance."""
-        zero, far = np.zeros_like(self.unbiased), np.ones_like(self.unbiased)
-        while (self._above(far, zero) > chance).any():
+    def least_visible(self, chance: float) -> float:
+        """The least estimate of any value that an absent one reaches with at most this chance."""
+        tails = self
+        if np.ptp(self.steps.up) == 0:  # the value that varies least has it
+            variance = np.broadcast_to(self.variance(np.zeros_like(self.unbiased)), self.unbiased.shape)
+            tails = self.only(np.array([variance.argmin()]))
+        zero, far = np.zeros_like(tails.unbiased), np.ones_like(tails.unbiased)
+        while (tails._above(far, zero) > chance).any():
             far = 2 * far
-        return self._solve(zero, far, lambda x: self._above(x, zero) <= chance)
+        return float(self._solve(zero, far, lambda x: tails._above(x, zero) <= chance).min())
 
     def few(self, miss: float) -> Mask:
         """Where few of the largest steps make up the variance."""
@@ -171,7 +185,7 @@ class PoissonTails:
         """Tails of the estimates clipped to [0, 1]."""
         return replace(self, unbiased=np.clip(self.unbiased, 0.0, 1.0))
 
-    def only(self, chosen: Mask) -> PoissonTails:
+    def only(self, chosen: Mask | Indices) -> PoissonTails:
         """The tails of some values."""
         noise = _taken(self.noise[0], chosen), _taken(self.noise[1], chosen), self.noise[2]
         return PoissonTails(self.unbiased[chosen], self.n, noise, self.steps.only(chosen))
@@ -206,7 +220,7 @@ class PoissonTails:
         return np.asarray(inside)
 
 
-def _taken(numbers: Any, chosen: Mask) -> Any:
+def _taken(numbers: Any, chosen: Mask | Indices) -> Any:
     return numbers[chosen] if np.ndim(numbers) else numbers
 
 

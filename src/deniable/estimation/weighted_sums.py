@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Mask
+from deniable.core.caches import FieldsOnly
 from deniable.core.estimate import Interval, IntervalRule
 from deniable.estimation.channel import Noise, for_target, noise_at
 from deniable.estimation.intervals import score_interval
@@ -30,7 +31,7 @@ from deniable.estimation.methods.simplex import nearest_distribution
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatedSums:
+class EstimatedSums(FieldsOnly):
     """Weighted sums of the unbiased estimate behind an estimate. Nothing is computed before it is asked for."""
 
     unbiased: Floats

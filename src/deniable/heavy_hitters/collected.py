@@ -16,9 +16,9 @@ import numpy as np
 
 from deniable.core.arrays import Levels
 from deniable.core.display import brief
-from deniable.core.errors import FingerprintMismatch, MalformedReport, MalformedSummary
+from deniable.core.errors import FingerprintMismatch, MalformedReport, MalformedSummary, cut
 from deniable.core.extras import needed
-from deniable.core.reports import Reports
+from deniable.core.reports import Reports, as_table, only_column
 from deniable.core.summary import Envelope, Summary
 
 LEVEL_COLUMN = "level"
@@ -68,13 +68,14 @@ class HitterReports:
 
     @staticmethod
     def from_arrow(table: Any) -> HitterReports:
-        """Read a batch from an Arrow table or record batch; the layout is checked."""
+        """Read a batch from an Arrow table, record batch or stream, which is read to its end; the layout is checked."""
+        table = as_table(table)
         reports = Reports.from_arrow(table)
         if LEVEL_COLUMN not in table.schema.names:
             raise MalformedReport(f"table has no column {LEVEL_COLUMN!r}: these are not reports of a heavy-hitter spec")
-        column = table.column(LEVEL_COLUMN)
-        if column.null_count:
-            raise MalformedReport(f"column {LEVEL_COLUMN!r} holds {column.null_count} nulls")
+        column = only_column(table, LEVEL_COLUMN)
+        if not str(column.type).startswith(("int", "uint")):
+            raise MalformedReport(f"column {LEVEL_COLUMN!r} must hold whole numbers, got {cut(str(column.type))}")
         return HitterReports(column.to_numpy(), reports)
 
 
@@ -103,6 +104,8 @@ class HitterSummary:
             return NotImplemented
         if other.fingerprint != self.fingerprint:
             raise FingerprintMismatch("a summary", self.fingerprint, other.fingerprint)
+        if len(other.levels) != len(self.levels):
+            raise MalformedSummary(f"summaries have {len(self.levels)} and {len(other.levels)} levels")
         both = (mine + theirs for mine, theirs in zip(self.levels, other.levels, strict=True))
         return HitterSummary(tuple(both), self.fingerprint)
 

@@ -11,13 +11,14 @@ for a few long steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.core.defaults import RATE
+from deniable.core.documents import is_one, read_json
 from deniable.core.domain.columns import entries, read
 from deniable.core.domain.open import Open
 from deniable.core.errors import (
@@ -32,8 +33,9 @@ from deniable.core.errors import (
 from deniable.core.guarantee import Guarantee
 from deniable.core.limits import DEFAULT, Cost, Limits
 from deniable.core.reports import Report, Reports
-from deniable.core.spec import Document, Spec, read_json
+from deniable.core.spec import Document, Spec
 from deniable.core.validate import choice, whole
+from deniable.heavy_hitters.accumulator import HitterAccumulator
 from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 from deniable.heavy_hitters.groups import BUDGET, MAX_BYTES, MAX_LEVELS, made_lengths, made_levels, uniform_levels
 from deniable.heavy_hitters.strings import Alphabet, sequences
@@ -130,13 +132,13 @@ class HeavyHitters(Document):
         Levels that cost more than `limits`, each or together, are refused; None stands for no limits.
         """
         document = read_json(text, "heavy-hitter spec", limits=limits)
-        if not isinstance(document, dict) or document.get("heavy_hitters") != 1:
+        if not isinstance(document, dict) or not is_one(document.get("heavy_hitters")):
             if isinstance(document, dict) and "mechanism" in document:
                 raise SpecError("this is the spec of one question, for estimate or decode, not of heavy hitters")
             raise SpecError(f'a heavy-hitter spec must have the member "heavy_hitters": 1, got {shown(document)}')
         if unknown := sorted(document.keys() ^ _MEMBERS):
             raise SpecError(f"heavy-hitter spec has a missing or unknown member: {listed(unknown)}")
-        if document["deniable"] != FORMAT or not isinstance(document["levels"], list):
+        if not is_one(document["deniable"]) or not isinstance(document["levels"], list):
             raise SpecError("heavy-hitter spec has an unknown layout")
         whole(1, MAX_LEVELS, levels=len(document["levels"]))
         levels: list[Any] = []
@@ -153,7 +155,7 @@ class HeavyHitters(Document):
         """Return the level and the report of one person, in plain Python, as a device does."""
         (whole_sequence,) = sequences([value], self.max_bytes)
         keystream = Keystream.fresh()
-        chosen = Choices(keystream.stream(0).words(1).tolist(), keystream.overflow(0)).below(len(self.levels))
+        chosen = Choices(keystream.stream(0).words(1), keystream.overflow(0)).below(len(self.levels))
         return chosen, self.levels[chosen].privatize_one(whole_sequence[: self.lengths[chosen]])
 
     def privatize(self, values: Any, *, seed: int | None = None) -> HitterReports:
@@ -183,19 +185,27 @@ class HeavyHitters(Document):
         """Count reports, given as a batch or as pairs of a level and a report."""
         if not isinstance(reports, HitterReports):
             return self._summarize_pairs(reports)
+        parts = (level.summarize(own) for level, own in zip(self.levels, self.by_level(reports), strict=True))
+        return HitterSummary(tuple(parts), self.fingerprint)
+
+    def accumulator(self) -> HitterAccumulator:
+        """Return a running count of reports, which grows in place."""
+        return HitterAccumulator(self)
+
+    def by_level(self, reports: HitterReports) -> Iterator[Reports]:
+        """Divide a batch into the reports of each level, in order, as their mechanisms take them."""
         if reports.reports.fingerprint != self.fingerprint:
             raise FingerprintMismatch("a batch of reports", self.fingerprint, reports.reports.fingerprint)
         if len(reports) and (reports.levels.min() < 0 or reports.levels.max() >= len(self.levels)):
             raise MalformedReport(f"a level must lie from 0 to {len(self.levels) - 1}, got {reports.levels.max()}")
-        parts = []
         for number, level in enumerate(self.levels):
             data = reports.reports.data[reports.levels == number]
-            parts.append(level.summarize(Reports(data, level.fingerprint, reports.reports.simulated)))
-        return HitterSummary(tuple(parts), self.fingerprint)
+            yield Reports(data, level.fingerprint, reports.reports.simulated)
 
     def _summarize_pairs(self, pairs: Iterable[tuple[int, Report]]) -> HitterSummary:
         by_level: list[list[Report]] = [[] for _ in self.levels]
-        for pair in pairs if isinstance(pairs, Iterable) else [pairs]:
+        listed_pairs = isinstance(pairs, Iterable) and getattr(pairs, "ndim", None) != 0
+        for pair in pairs if listed_pairs else [pairs]:
             if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[1], Report):
                 raise MalformedReport(f"reports must be a batch, or pairs of a level and a report, got {shown(pair)}")
             by_level[whole(0, len(self.levels) - 1, level=pair[0])].append(pair[1])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from deniable.core.caches import FieldsOnly, kept
 from deniable.core.domain import check_text
 from deniable.core.errors import InvalidArgument, ValueOutsideDomain
 
@@ -65,7 +66,7 @@ def _size(first: int) -> int:
 
 
 @dataclass(frozen=True)
-class Alphabet:
+class Alphabet(FieldsOnly):
     """The characters to look for: those listed, or all but control characters."""
 
     characters: str | None = None
@@ -150,7 +151,7 @@ def _walk(alphabet: Alphabet, length: int, unfinished: bytes, to: int, max_bytes
     return ended, list(states.values())
 
 
-@lru_cache(maxsize=64)
+@kept(size=lambda lists: sum(64 + len(text) for texts in lists for text in texts))
 def _extensions(
     alphabet: Alphabet, length: int, unfinished: bytes, to: int, max_bytes: int
 ) -> tuple[list[bytes], list[bytes]]:

@@ -11,7 +11,6 @@ import functools
 import importlib.util
 import sys
 import threading
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar, overload
@@ -20,19 +19,24 @@ import numpy as np
 
 from deniable.core.extras import needed
 from deniable.core.forks import held_while_forking
+from deniable.kernels.cache import Cache, warn_of_compiling
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 SMALL = 2**14  # array elements that a loop sees in plain Python, in all calls together, before it is compiled
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
+_ANY_ORDER = {"fastmath": {"reassoc", "contract"}}
 
 
 class Kernel:
     """A loop that is compiled when it pays: one plain function, and numba's dispatcher once there is one."""
 
-    def __init__(self, function: Callable[..., Any], plain: Callable[..., Any], allowance: int) -> None:
+    def __init__(
+        self, function: Callable[..., Any], plain: Callable[..., Any], allowance: int, any_order: bool = False
+    ) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
+        self._options = {**_OPTIONS, **(_ANY_ORDER if any_order else {})}
         self._plain = plain
         self._allowance = allowance  # elements that plain Python may still see
         self._dispatcher: Any = None
@@ -49,7 +53,7 @@ class Kernel:
     def dispatcher(self) -> Any:
         """The compiled function, which numba compiles for each new type of arguments. It needs no interpreter lock."""
         if self._dispatcher is None:
-            self._dispatcher = _compiled(self.py_func)
+            self._dispatcher = _compiled(self.py_func, self._options)
         return self._dispatcher
 
     @property
@@ -73,26 +77,18 @@ _loading = threading.RLock()
 held_while_forking(_compiler_locks)
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
+def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     with _loading, needed():
         import numba
 
     try:
-        return numba.njit(function, cache=True, **_OPTIONS)
+        made = numba.njit(function, cache=True, **options)
     except RuntimeError:  # numba found no place for the cache
-        _warn_of_compiling()
-        return numba.njit(function, **_OPTIONS)
-
-
-@functools.cache
-def _warn_of_compiling() -> None:
-    """Warn, once per process, that what is compiled is lost."""
-    message = (
-        "compiled code cannot be cached, so every process compiles it again, for seconds: neither the folder of the "
-        "package nor that of the user can be written. Set NUMBA_CACHE_DIR to a folder that can, and run `deniable "
-        "warm-up` once."
-    )
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
+        warn_of_compiling("neither the folder of the package nor that of the user can be written")
+        return numba.njit(function, **options)
+    if hasattr(made, "_cache"):  # a plain function where the compiler is switched off
+        made._cache = Cache(made._cache)
+    return made
 
 
 def loaded() -> bool:
@@ -128,15 +124,20 @@ def pay_for(steps: int) -> bool:
 @overload
 def compiled(function: Function) -> Function: ...
 @overload
-def compiled(*, plain: Callable[..., Any] | None = None, small: int = SMALL) -> Callable[[Function], Function]: ...
-def compiled(function: Any = None, *, plain: Callable[..., Any] | None = None, small: int = SMALL) -> Any:
+def compiled(
+    *, plain: Callable[..., Any] | None = None, small: int = SMALL, any_order: bool = False
+) -> Callable[[Function], Function]: ...
+def compiled(
+    function: Any = None, *, plain: Callable[..., Any] | None = None, small: int = SMALL, any_order: bool = False
+) -> Any:
     """Compile on first use; with parentheses, run in plain Python until `small` array elements have been seen.
 
-    `plain` is a NumPy function with the same results, faster in plain Python than the loop itself.
+    `plain` is a NumPy function with the same results, faster in plain Python than the loop itself. With `any_order`
+    the terms of a sum may be added in any order, several at a time: only the last bits of floats depend on it.
     """
     if function is not None:
         return Kernel(function, function, 0)
-    return lambda loop: Kernel(loop, plain or loop, small)
+    return lambda loop: Kernel(loop, plain or loop, small, any_order)
 
 
 def part(function: Function) -> Function:

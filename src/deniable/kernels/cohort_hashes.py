@@ -39,8 +39,7 @@ def affine_bucket(number: Any, a: Any, b: Any, buckets: Any) -> Any:
     low = a * number
     image = (low & _PRIME) + ((low >> _BITS) | (full_high(a, number) << _SPARE)) + b
     image = (image & _PRIME) + (image >> _BITS)
-    if image >= _PRIME:
-        image -= _PRIME
+    image -= _PRIME * np.uint64(image >= _PRIME)  # not a branch, which would depend on the value
     return high_half(image << _SPARE, buckets)
 
 
@@ -49,12 +48,14 @@ def swapped(index: Any, first: Any, second: Any, size: Any) -> Any:
     """The image of an index under one round of a permutation with these two words; all numbers have 32 bits."""
     # every step is cut to 32 bits, which the compiler would widen
     key = np.uint32((np.uint64(first) * np.uint64(size)) >> _HALF)
-    partner = np.uint32(key - index if key >= index else key + size - index)
+    apart = np.uint32(key - index)
+    partner = min(apart, np.uint32(apart + size))  # modulo size, at most 2^31, and 2^32
     word = np.uint32(second ^ max(index, partner))
     word = np.uint32(np.uint32(word ^ (word >> np.uint32(16))) * np.uint32(0x85EBCA6B))
     word = np.uint32(np.uint32(word ^ (word >> np.uint32(13))) * np.uint32(0xC2B2AE35))
     swap = np.uint32(word ^ (word >> np.uint32(16))) >> np.uint32(31)
-    return partner if swap else index
+    # by a mask of all ones or all zeros, so without a branch
+    return np.uint32(index ^ np.uint32(np.uint32(index ^ partner) & np.uint32(np.uint32(0) - np.uint32(swap))))
 
 
 @part
@@ -103,11 +104,22 @@ def mark_repeats(table: Table, hashes: int, buckets: int) -> None:
 @compiled()
 def gather(table: Table, hashes: int, cells: Floats, out: Floats) -> None:
     """out[i] = the sum over functions f of cells[f // hashes, table[f, i]]; the last column of cells is zero."""
+    whole = table.shape[0] - table.shape[0] % 4
     for first in range(0, table.shape[1], BLOCK):
         last = min(first + BLOCK, table.shape[1])
         for i in range(first, last):
             out[i] = 0.0
-        for f in range(table.shape[0]):
+        for f in range(0, whole, 4):  # four at a time, which writes the sums once
+            a, b, c, d = (
+                cells[f // hashes],
+                cells[(f + 1) // hashes],
+                cells[(f + 2) // hashes],
+                cells[(f + 3) // hashes],
+            )
+            for i in range(first, last):
+                half = a[table[f, i]] + b[table[f + 1, i]]
+                out[i] += half + (c[table[f + 2, i]] + d[table[f + 3, i]])
+        for f in range(whole, table.shape[0]):
             row = cells[f // hashes]
             for i in range(first, last):
                 out[i] += row[table[f, i]]
@@ -116,7 +128,16 @@ def gather(table: Table, hashes: int, cells: Floats, out: Floats) -> None:
 @compiled()
 def scatter(table: Table, hashes: int, weights: Floats, out: Floats) -> None:
     """out[f // hashes, table[f, i]] += weights[i] for every function and value."""
-    for f in range(table.shape[0]):
+    whole = table.shape[0] - table.shape[0] % 4
+    for f in range(0, whole, 4):  # four at a time, so that additions to one bucket need not wait for each other
+        a, b, c, d = out[f // hashes], out[(f + 1) // hashes], out[(f + 2) // hashes], out[(f + 3) // hashes]
+        for i in range(table.shape[1]):
+            weight = weights[i]
+            a[table[f, i]] += weight
+            b[table[f + 1, i]] += weight
+            c[table[f + 2, i]] += weight
+            d[table[f + 3, i]] += weight
+    for f in range(whole, table.shape[0]):
         row = out[f // hashes]
         for i in range(table.shape[1]):
             row[table[f, i]] += weights[i]

@@ -11,7 +11,7 @@ from deniable.kernels import compiled
 from deniable.kernels.cohort_hashes import affine_bucket, permuted_index
 from deniable.kernels.hadamard import parity
 from deniable.kernels.unary import count_bits, toss_row
-from deniable.kernels.words import high_half
+from deniable.kernels.words import high_half, picked
 
 
 @compiled
@@ -43,7 +43,7 @@ def replace_hashed(
         else:
             own = affine_bucket(number, maps[cohort, 0], maps[cohort, 1], buckets)
         drawn = high_half(words[3 * i + 2], buckets)
-        kept = own if words[3 * i + 1] < truth else drawn
+        kept = picked(words[3 * i + 1] < truth, own, drawn)
         out[i] = np.uint32(cohort * buckets + kept)
         again[i] = (words[3 * i] * cohorts < rejections[0]) | (words[3 * i + 2] * buckets < rejections[1])
         count += again[i]

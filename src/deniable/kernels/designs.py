@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.core.arrays import Indices, Mask, Symbols, Words
 from deniable.kernels import compiled
-from deniable.kernels.words import high_half
+from deniable.kernels.words import high_half, picked
 
 
 @compiled
@@ -35,7 +35,7 @@ def choose_block(
         count += rejected
         inside = high_half(first, bounds[0])
         outside = bounds[0] + high_half(second, bounds[1])
-        out[i] = places[values[i], inside if coin < truth else outside]
+        out[i] = places[values[i], picked(coin < truth, inside, outside)]
     return count
 
 
@@ -72,7 +72,7 @@ def shift(
         cohort = high_half(first, bounds[0])
         place_inside = high_half(second, bounds[1])
         place_outside = inside + high_half(third, bounds[2])
-        element = np.uint64(elements[place_inside if coin < truth else place_outside])
+        element = np.uint64(elements[picked(coin < truth, place_inside, place_outside)])
         moved = (np.uint64(values[i]) + multipliers[cohort] * element) % modulus
         out[i] = np.uint32(cohort * modulus + moved)
     return count
@@ -105,7 +105,7 @@ def shift_in_blocks(
         count += rejected
         place_inside = high_half(first, bounds[0])
         place_outside = bounds[0] + high_half(second, bounds[1])
-        place = place_inside if coin < truth else place_outside
+        place = picked(coin < truth, place_inside, place_outside)
         value = np.uint64(values[i])
         block = (value % blocks + place // modulus) % blocks
         number = (value // blocks + np.uint64(elements[place % modulus])) % modulus

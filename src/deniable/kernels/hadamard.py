@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable.core.arrays import Indices, Mask, Numbers, Symbols, Words
 from deniable.kernels import compiled, part
-from deniable.kernels.words import high_half
+from deniable.kernels.words import high_half, picked
 
 _IN_CACHE = 4096  # size of the pieces that are transformed by themselves before they are combined
 
@@ -95,7 +95,7 @@ def choose_parity(
         again[i] = rejected
         count += rejected
         place_inside, place_outside = high_half(first, half), half + high_half(second, outside)
-        place = place_inside if coin < truth else place_outside
+        place = picked(coin < truth, place_inside, place_outside)
         value = np.uint64(values[i])
         number = (value >> block_bits) + _ONE
         lowest = number & (~number + _ONE)
@@ -136,5 +136,5 @@ def send_sign(
         value = np.uint64(values[i])
         block = value & ((_ONE << block_bits) - _ONE)
         own = (block << _ONE) | parity((value >> block_bits) & (place + _ONE))
-        out[i] = np.uint32(place * symbols + (own if coin < truth else replacement))
+        out[i] = np.uint32(place * symbols + picked(coin < truth, own, replacement))
     return count

@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable.core.arrays import Bytes, Indices, Mask, Symbols, Words
 from deniable.kernels import compiled
-from deniable.kernels.words import high_half
+from deniable.kernels.words import high_half, picked
 
 
 @compiled
@@ -42,7 +42,7 @@ def classify(
         replacement, public = high_half(first, classes), high_half(second, modulus)
         own = np.uint64(table[(np.uint64(values[i]) + modulus - public) % modulus])
         kept = (coin < truth) & (own < classes)
-        out[i] = np.uint32(public * classes + (own if kept else replacement))
+        out[i] = np.uint32(public * classes + picked(kept, own, replacement))
     return count
 
 
@@ -87,9 +87,7 @@ def hash_or_replace(
             seed = place - firsts[j] + power if place >= firsts[j] else seed
             power *= base
         own = _hash(np.uint64(values[i]), seed, base, parts, products)
-        # all ones to keep the hash, all zeros to replace it: chosen without a branch
-        kept = np.uint64(0) - np.uint64(coin < truth)
-        out[i] = np.uint32(place * base + (replacement ^ ((replacement ^ own) & kept)))
+        out[i] = np.uint32(place * base + picked(coin < truth, own, replacement))
     return count
 
 

@@ -86,12 +86,20 @@ def gram(vector: Floats, moduli: Indices, weights: Floats, ridge: float, room: F
 
 @compiled(small=2**11)
 def solve_gram(
-    wanted: Floats, moduli: Indices, weights: Floats, ridge: float, tolerance: float, rounds: int, out: Floats
+    wanted: Floats,
+    moduli: Indices,
+    weights: Floats,
+    ridge: float,
+    tolerance: float,
+    negligible: float,
+    rounds: int,
+    out: Floats,
 ) -> int:
     """Solve (A^T W A + ridge) out = wanted by conjugate gradients from zero; return the number of steps.
 
     Written out here because a product costs no more than the vector operations of a step, which are done two per pass
-    through the vectors. Stops when the residual is `tolerance` times the initial one.
+    through the vectors. Stops when the residual is `tolerance` times the initial one, or when a step has lowered the
+    squared error, in the norm of the system, by no more than `negligible` (Hestenes and Stiefel 1952, theorem 6:1).
     """
     k = wanted.shape[0]
     largest = 0
@@ -110,6 +118,8 @@ def solve_gram(
         for x in range(k):
             out[x] += length * direction[x]
             residual[x] -= length * image[x]
+        if length * norm <= negligible:
+            return step + 1
         previous, norm = norm, _squares(residual)
         turn = norm / previous
         for x in range(k):

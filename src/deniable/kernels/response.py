@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.core.arrays import Indices, Integers, Symbols, Words
 from deniable.kernels import compiled
-from deniable.kernels.words import high_half
+from deniable.kernels.words import high_half, picked
 
 
 @compiled
@@ -22,7 +22,7 @@ def replace(values: Indices, words: Words, truth: Any, k: Any, rejection: Any, o
     for i in range(values.shape[0]):
         word = words[2 * i + 1]
         count += word * k < rejection
-        out[i] = np.uint32(values[i]) if words[2 * i] < truth else np.uint32(high_half(word, k))
+        out[i] = np.uint32(picked(words[2 * i] < truth, np.uint64(values[i]), high_half(word, k)))
     return count
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.core.arrays import Bitmaps, Bytes, Indices, Mask, Words
 from deniable.kernels import compiled
-from deniable.kernels.words import high_half
+from deniable.kernels.words import high_half, picked
 
 _ONE = np.uint64(1)
 _WORD = np.uint64(6)
@@ -48,11 +48,11 @@ def select(
             drawn = high_half(word, bound)
             rejected |= word * bound < rejections[j]
             known = (row[drawn >> _WORD] >> (drawn & _PLACE)) & _ONE
-            added = bound - _ONE if known else drawn
+            added = picked(known, bound - _ONE, drawn)
             row[added >> _WORD] |= _ONE << (added & _PLACE)
             bound += _ONE
         _exchange(row, spare, last - _ONE)
-        added = last if words[first] < truth else spare
+        added = picked(words[first] < truth, last, spare)
         row[added >> _WORD] |= _ONE << (added & _PLACE)
         _exchange(row, np.uint64(values[i]), last)
         again[i] = rejected

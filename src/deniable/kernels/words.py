@@ -1,4 +1,4 @@
-"""From a 64-bit word to a uniform integer below a bound of up to 32 bits."""
+"""From a 64-bit word to a uniform integer below a bound of up to 32 bits, and a choice without a branch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from deniable.kernels import part
 
+_NONE = np.uint64(0)
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
@@ -19,3 +20,9 @@ def high_half(word: Any, bound: Any) -> Any:
     The low half, to be tested for rejection, is the product in 64 bits.
     """
     return ((word >> _HALF) * bound + (((word & _LOW) * bound) >> _HALF)) >> _HALF
+
+
+@part
+def picked(flag: Any, yes: Any, no: Any) -> Any:
+    """`yes` if the flag is set, else `no`, both of 64 bits: by a mask of all ones or all zeros, so without a branch."""
+    return no ^ ((no ^ yes) & (_NONE - np.uint64(flag)))

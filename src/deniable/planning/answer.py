@@ -77,6 +77,8 @@ class Plan:
             "parameters": dict(spec.parameters),
             "fingerprint": spec.fingerprint,
             **plain,
+            "memory": self.mechanism.memory()._asdict(),
+            "setup_seconds": self.mechanism.setup_seconds,
             "expect": [dict(row.__dict__) for row in self.expect],
             "runners_up": [row.to_dict() for row in self.runners_up],
             **{name: dict(getattr(self, name)) for name in ("left_out", "users", "top", "suspicion")},

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from deniable.core.domain.open import Open
+from deniable.core.limits import setup_text
 
 if TYPE_CHECKING:
     from deniable.planning.answer import Plan
@@ -53,6 +54,8 @@ def facts(plan: Plan) -> Iterator[tuple[str, str]]:
         top = plan.top
         expected = f"{top['expected']:.1f} of the first {top['top']} expected for shares 1/rank^{top['zipf']:g}"
         yield "top", f"{expected}; all of them with probability {plan.level:.0%} from {top['users_for_all']:,} users"
+    yield "memory", str(plan.mechanism.memory())
+    yield "setup", setup_text(plan.mechanism.setup_seconds)
     yield "attack", f"the best guess from one report is right in {percent(plan.attack)} of cases"
     if plan.suspicion:
         risk = plan.suspicion

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Floats, Integers
+from deniable.core.caches import FieldsOnly
 from deniable.core.display import brief
 from deniable.core.domain import MAX_SIZE, Domain
 from deniable.core.domain.open import Open
@@ -42,7 +43,7 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Tuning:
+class Tuning(FieldsOnly):
     """The best choice for a question, its mechanism, and the next best choices."""
 
     mechanism: CohortMechanism
@@ -74,7 +75,7 @@ class Tuning:
         true = drawn.multinomial(self.n, shares)
         counts = m.simulated_among(self._indices, true, drawn)
         summary = Summary(counts, self.n, m.fingerprint, simulated=True)
-        found = m.cohort_cells(summary, self._design).least_squares().first
+        found = m.cohort_cells(summary, self._design).solution
         return float(np.sqrt(((found[: self.candidates] - true / self.n) ** 2).mean()))
 
     @cached_property

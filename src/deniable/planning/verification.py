@@ -81,4 +81,4 @@ def _least_squares(made: Mechanism, true: Counts, seed: int) -> Floats:
     counts = made.simulated_among(indices, true, generator(seed))
     summary = Summary(counts, int(true.sum()), made.fingerprint, simulated=True)
     design = made.functions.design(indices, complete=True)
-    return made.cohort_cells(summary, design).least_squares().first[: len(true)]
+    return made.cohort_cells(summary, design).solution[: len(true)]

@@ -97,7 +97,7 @@ class Sampler:
         while more:
             number += 2**self.size
             more = self.coins[-1].decide(next(overflow), WORD_BITS, overflow)
-        return -1 - number if negative else number
+        return number ^ -negative  # -1 - number if negative, without a branch
 
     def draw(self, count: int, keystream: Keystream) -> Integers:
         """Draw `count` independent numbers; the kernel gives the same numbers as plain Python."""

@@ -106,7 +106,8 @@ def _folded(m: BloomResponse, index: int, cohort: int, join: Callable[[int, int]
 
 def _with_filter(m: BloomResponse, choices: Any, of: Callable[[int], int]) -> tuple[int, ...]:
     cohort = choices.below(m.cohorts, m.thresholds["rejection_cohort"])
-    flips = choices.coins(m.thresholds["flip"], m.layout.slices, COIN_BITS)
+    tossed = choices.coins(m.thresholds["flip"], m.layout.slices, COIN_BITS)
+    flips = int.from_bytes(tossed.tobytes(), "little")
     return m.layout.row(cohort, (of(cohort) ^ flips) & (2**m.buckets - 1))
 
 

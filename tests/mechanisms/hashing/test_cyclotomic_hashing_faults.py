@@ -22,7 +22,7 @@ class OwnNumberTold(dn.CyclotomicLocalHashing):
     """Sends class 0 where the value is y."""
 
     def _payload_of(self, index: int, truthful: bool, replacement: int, public: int) -> int:
-        own = self.class_of((index - public) % self.modulus) or 0
+        own = self.class_of((index - public) % self.modulus) % self.classes
         return public * self.classes + (replacement, own)[truthful]
 
 

@@ -173,6 +173,22 @@ def test_a_sample_of_values_states_the_average_variance() -> None:
     assert 0 < m.noise_accuracy() < 0.01
 
 
+def test_values_at_equal_distances_from_both_ends_have_the_same_variance() -> None:
+    m = dn.ModularSubsetSelection(EVERY + 61, 1.0)
+    own, others = m._noise.of_values(np.array([3, 200, m.k - 201, m.k - 4]))
+    np.testing.assert_allclose(own[:2], own[:1:-1], rtol=1e-4)
+    np.testing.assert_allclose(others[:2], others[:1:-1], rtol=1e-4)
+
+
+def test_estimates_of_many_values_end_within_a_hundredth_of_their_standard_errors_of_least_squares() -> None:
+    m = dn.ModularSubsetSelection(3000, 1.0)
+    summary = m.summarize(m.privatize(np.arange(3000) % 1000, seed=SEED))
+    exact, _ = m.system.solve(m.system.tile(m.residue_frequencies(summary)))
+    moved = (m.unbiased(summary) - exact) / np.sqrt(m.variance(n=3000))
+    assert 0 < np.sqrt((moved**2).mean()) < 0.01
+    assert np.abs(moved).max() < 0.03
+
+
 def test_the_frequencies_of_the_residues_of_each_modulus_sum_to_one() -> None:
     m = dn.ModularSubsetSelection(100, 1.0)
     residues = m.residue_frequencies(m.summarize(m.privatize(np.arange(100), seed=SEED)))

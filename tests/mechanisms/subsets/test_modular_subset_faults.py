@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
-from deniable.mechanisms.subsets.subset_selection import bitmap, choose_subset
+from deniable.mechanisms.subsets.subset_selection import choose_subset, words_of_marks
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
 from tests.contract import faults
@@ -33,8 +33,8 @@ class WordsDependOnCohort(dn.ModularSubsetSelection):
     def randomize_one(self, index: int, choices: Any) -> tuple[int, ...]:
         j = choices.below(self.cohorts, self.thresholds["rejection_cohort"])
         m, w, truth = self.moduli[j], self.sizes[j], self.thresholds[f"truth_{j}"]
-        chosen = choose_subset(index % m, m, w, truth, self.rejections[j, :w].tolist(), choices)
-        return (j, *bitmap(chosen, self.layout.slices))
+        chosen = choose_subset(index % m, m, w, truth, self.rejections[j, :w], choices)
+        return (j, *words_of_marks(chosen, self.layout.slices))
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,8 @@ class WordsDependOnCoin(_Fault):
     """Tosses the value's coin only if its bit is not set already."""
 
     def randomize_one(self, index: int, choices: Any) -> tuple[int, ...]:
-        others = choices.coins(self.thresholds["other"], self.layout.slices, COIN_BITS)
+        tossed = choices.coins(self.thresholds["other"], self.layout.slices, COIN_BITS)
+        others = int.from_bytes(tossed.tobytes(), "little")
         if others >> index & 1 == 0:
             others |= choices.coin(self.thresholds["own"]) << index
         return self.layout.words(others & (2**self.k - 1))

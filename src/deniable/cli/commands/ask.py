@@ -11,6 +11,7 @@ import typer
 from deniable.cli.options import Columns, Json, Level, check_inputs
 from deniable.cli.questions import command_of, read_value
 from deniable.cli.running import STANDARD, CommandError, new_app
+from deniable.cli.streams import echo_json
 from deniable.core.defaults import LEVEL
 from deniable.counts.catalogue import NOISE, QUESTIONS, Question
 
@@ -95,7 +96,7 @@ def ask(
         answer.interval(level)  # refuses a wrong level before anything is printed
         found = Found(answer, published, level, [str(warning.message) for warning in caught], bool(asked.parties))
     if as_json:
-        typer.echo(found.document())
+        echo_json(found.document())
     else:
         found.show()
 

@@ -44,6 +44,7 @@ def compare(
     """
     from deniable.cli.io.files import replacing
     from deniable.cli.running import CommandError
+    from deniable.cli.streams import echo_json
     from deniable.cli.terminal import console, progress
     from deniable.planning.comparison import compare as compare_all
     from deniable.plots.estimates import check_suffix
@@ -65,7 +66,7 @@ def compare(
             progress=lambda name: bar.update(task, description=f"comparing {name}"),
         )
     if as_json:
-        typer.echo(found.to_json())
+        echo_json(found.to_json())
     elif not found.rows:
         raise CommandError("; ".join(f"{name}: {reason}" for name, reason in found.left_out.items()))
     if plot is not None:

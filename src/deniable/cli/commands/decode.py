@@ -23,6 +23,7 @@ from deniable.cli.options import (
 )
 from deniable.cli.running import STANDARD, CommandError
 from deniable.cli.shares import share
+from deniable.cli.streams import echo_json
 from deniable.core.defaults import LEVEL, RATE, SHOWN
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def decode(
         if plot is not None:
             draw(files, plot, answer, level, top)
     if as_json:
-        typer.echo(found.document(top))
+        echo_json(found.document(top))
     else:
         found.show(top)
 
@@ -156,7 +157,7 @@ class _Found:
         return whole.append_column("present", pa.array([label in there for label in whole["label"].to_pylist()]))
 
     def show(self, top: int | None) -> None:
-        from deniable.cli.terminal import console, rows_table
+        from deniable.cli.terminal import console, plain, rows_table
         from deniable.core.display import cells
 
         out = console()
@@ -174,6 +175,6 @@ class _Found:
             out.print(f"strings that are not candidates: {frequency} of users ({low} to {high})")
         out.print(self.promise, style="dim")
         for line in self.answer.remarks(self.level):
-            out.print(line, style="dim")
+            out.print(plain(line), style="dim")
         if self.answer.simulated:
             out.print("These reports are simulated: they were made with a seed.", style="yellow")

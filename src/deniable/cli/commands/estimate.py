@@ -24,6 +24,7 @@ from deniable.cli.options import (
     spec_beside,
 )
 from deniable.cli.running import CommandError
+from deniable.cli.streams import echo, echo_json
 from deniable.core.defaults import LEVEL, SHOWN
 
 if TYPE_CHECKING:
@@ -78,11 +79,11 @@ def estimate(
     if output is not None or plot is not None:
         _write(answer, level, simultaneous, top, output, plot)
     if as_json:
-        typer.echo(_document(answer, level, simultaneous, top, asked))
+        echo_json(_document(answer, level, simultaneous, top, asked))
     else:
         _print(answer, level, simultaneous, top)
         for each in asked:
-            typer.echo(each)
+            echo(each)
 
 
 def _write(
@@ -119,7 +120,7 @@ def _document(
 
 
 def _print(answer: Estimate, level: float, simultaneous: bool | None, top: int | None) -> None:
-    from deniable.cli.terminal import console, rows_table
+    from deniable.cli.terminal import console, plain, rows_table
 
     together = simultaneous is not False
     rows = answer.top(top or SHOWN, level, simultaneous=together)
@@ -129,6 +130,6 @@ def _print(answer: Estimate, level: float, simultaneous: bool | None, top: int |
     if left:
         out.print(f"... and {left:,} more values (--top, --json or -o)")
     for line in answer.remarks(level, simultaneous=together):
-        out.print(line, style="dim")
+        out.print(plain(line), style="dim")
     if answer.simulated:
         out.print("These reports are simulated: they were made with a seed.", style="yellow")

@@ -19,6 +19,7 @@ from deniable.cli.options import (
     PictureFile,
     Seed,
     Settings,
+    ShowValues,
     SpecFile,
     TableFile,
     Target,
@@ -29,6 +30,7 @@ from deniable.cli.options import (
     settings,
 )
 from deniable.cli.running import STANDARD, CommandError, new_app
+from deniable.cli.streams import echo_json
 from deniable.core.defaults import LEVEL, RATE
 
 app = new_app(help="Find frequent strings without a list of candidates.")
@@ -96,7 +98,7 @@ def show(
       deniable heavy-hitters show hh.json
     """
     from deniable.cli.io.estimates import to_json
-    from deniable.cli.terminal import console, table
+    from deniable.cli.terminal import console, plain, table
 
     protocol = protocol_of(spec)
     first = protocol.levels[0]
@@ -110,14 +112,12 @@ def show(
         "a report": f"{first.report_bits} bits, and the number of its group",
     }
     if as_json:
-        typer.echo(to_json(facts))
+        echo_json(to_json(facts))
         return
-    from rich.markup import escape
-
     grid = table("", "", "", left=2)
     grid.show_header = False
     for name, text in facts.items():
-        grid.add_row(f"[bold]{name}[/]", escape(text))
+        grid.add_row(f"[bold]{name}[/]", plain(text))
     console().print(grid)
 
 
@@ -134,6 +134,7 @@ def privatize(
     ] = None,
     seed: Seed = None,
     overwrite: Overwrite = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Turn strings into reports, one per person.
 
@@ -153,7 +154,7 @@ def privatize(
         raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
     protocol = protocol_of(spec)
     check_new(output, protocol.levels[0].epsilon, overwrite or seed is not None)
-    following = keystreams(seed)
+    following, size = keystreams(seed), protocol.levels[0].layout.row_bytes
 
     def layout(values: Any) -> Any:
         return protocol.reports_of(values, following(len(values))).to_arrow()
@@ -161,7 +162,7 @@ def privatize(
     schema, made = layout([]).schema, 0
     written = pyarrow.parquet.ParquetWriter
     with reading(source) as file, writing(output) as target, written(target, schema, compression="zstd") as writer:
-        for table in converted_batches(file, source, column, Domain.open(), layout):
+        for table in converted_batches(file, source, column, Domain.open(), layout, size, show=show_values):
             writer.write_table(table)
             made += len(table)
     done(f"{made:,} reports", output)
@@ -244,6 +245,6 @@ def find(
         if plot is not None:
             draw(files, plot, found, level, top)
     if as_json:
-        typer.echo(to_json(found.to_dict(level, top)))
+        echo_json(to_json(found.to_dict(level, top)))
     else:
         print_findings(found, level, top)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from deniable.cli.options import Json
+from deniable.cli.streams import echo_json
 
 
 def mechanisms(as_json: Json = False) -> None:
@@ -17,8 +18,6 @@ def mechanisms(as_json: Json = False) -> None:
     """
     import json
     import sys
-
-    import typer
 
     from deniable.cli.terminal import console, table
     from deniable.mechanisms.registry import parameters_of, registered
@@ -35,7 +34,7 @@ def mechanisms(as_json: Json = False) -> None:
         for kind in registered()
     ]
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        echo_json(json.dumps(found, ensure_ascii=False, indent=2))
         return
     listed = table("", "name", "version", "default method", "what it is", left=4)
     for each in found:

@@ -11,6 +11,7 @@ import typer
 from deniable.cli.domains import High, Labels, LabelsFile, Low, NoAnswer, OpenStrings, Other, Size, domain_of
 from deniable.cli.options import Json, Level
 from deniable.cli.shares import share
+from deniable.cli.streams import echo, echo_json
 from deniable.core.defaults import LEVEL
 
 
@@ -111,11 +112,11 @@ def plan(
             file.write(f"{found.spec.to_json()}\n".encode())
     if as_json:
         document = found.to_dict() | ({} if checked is None else {"verification": dict(checked.__dict__)})
-        typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        echo_json(json.dumps(document, ensure_ascii=False, indent=2))
         return
-    typer.echo(found)
+    echo(found)
     if checked is not None:
-        typer.echo(f"\n{checked}")
+        echo(f"\n{checked}")
     if output is not None:
         from deniable.cli.terminal import note
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli.options import Overwrite, Seed, SpecFile, check_new, mechanism_of
+from deniable.cli.options import Overwrite, Seed, ShowValues, SpecFile, check_new, mechanism_of
 
 
 def privatize(
@@ -24,13 +24,15 @@ def privatize(
     ] = None,
     seed: Seed = None,
     overwrite: Overwrite = False,
+    show_values: ShowValues = False,
 ) -> None:
     """Turn values into reports, one per person.
 
-    Memory use does not grow with the file. Empty cells and empty lines are missing
-    values. Error messages count rows from 1, without the header. A CSV of reports
-    has one column, whose name carries the fingerprint of the spec. A file of reports
-    is not replaced without --overwrite: reports made twice cost epsilon twice.
+    Memory use grows neither with the file nor with the length of a report. Empty
+    cells and empty lines are missing values. Error messages count rows from 1,
+    without the header. A CSV of reports has one column, whose name carries the
+    fingerprint of the spec. A file of reports is not replaced without --overwrite:
+    reports made twice cost epsilon twice.
 
     \b
     Examples:
@@ -52,7 +54,8 @@ def privatize(
     example = Reports(mechanism.layout.empty(0), mechanism.fingerprint, seed is not None)
     made = 0
     with reading(source) as file, writing_reports(output, example) as write:
-        for indices in index_batches(file, source, column, mechanism.domain):
+        size = mechanism.layout.row_bytes
+        for indices in index_batches(file, source, column, mechanism.domain, size, show=show_values):
             payloads = mechanism.payloads(indices, next_keystream(len(indices)))
             write(Reports(payloads, mechanism.fingerprint, seed is not None))
             made += len(indices)

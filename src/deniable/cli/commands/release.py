@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.options import Columns
+from deniable.cli.options import Columns, ShowValues
 from deniable.cli.running import STANDARD, CommandError
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def release(
         int | None,
         typer.Option(min=0, help="Make noise that can be repeated. For simulation only: a seed protects nobody."),
     ] = None,
+    show_values: ShowValues = False,
 ) -> None:
     """Publish counts once, with exact discrete Laplace noise.
 
@@ -70,7 +71,7 @@ def release(
 
     check_format(output)
     noise = DiscreteLaplace(epsilon, sensitivity)
-    counts = read_counts(source, column or [])
+    counts = read_counts(source, column or [], show=show_values)
     labels = _labels(counts, label, source)
     if not one_row_per_category:
         _check_rows(counts, labels, source)
@@ -116,6 +117,8 @@ def _are_unique(counts: Counts, labels: list[str]) -> bool:
 
 def _report(published: Published, left_out: list[str], output: Path) -> None:
     """Print what was published and what it costs, on standard error if the file is standard output."""
+    from deniable.cli.streams import echo
+
     release, aside = published.release, str(output) == STANDARD
     lines = [str(release), f"guarantee: {release.guarantee()}"]
     if published.labels.num_columns:
@@ -127,4 +130,4 @@ def _report(published: Published, left_out: list[str], output: Path) -> None:
         "release once, and ask as often as you like."
     )
     for line in lines:
-        typer.echo(line, err=aside)
+        echo(line, err=aside)

@@ -24,6 +24,7 @@ from deniable.cli.domains import (
 )
 from deniable.cli.options import Json, Settings, mechanism_names, mechanism_of, settings
 from deniable.cli.running import STANDARD, CommandError, new_app
+from deniable.cli.streams import echo, echo_json
 
 app = new_app(help="Make, show and check specs, which client and server share.")
 
@@ -125,7 +126,7 @@ def show(
 
     facts = spec_facts(mechanism_of(spec))
     if as_json:
-        typer.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+        echo_json(json.dumps(facts, ensure_ascii=False, indent=2))
     else:
         print_facts(facts)
 
@@ -163,9 +164,9 @@ def check(
             raise CommandError(f"{name}: the file belongs to another spec: fingerprint {found[:12]}...")
         checked.append({"file": name, "kind": "data", "fingerprint": found})
     if as_json:
-        typer.echo(json.dumps(checked, ensure_ascii=False, indent=2))
+        echo_json(json.dumps(checked, ensure_ascii=False, indent=2))
     else:
-        typer.echo("\n".join(f"{each['fingerprint']}  {each['file']}" for each in checked))
+        echo("\n".join(f"{each['fingerprint']}  {each['file']}" for each in checked))
 
 
 def _is_spec(name: str) -> bool:

@@ -17,16 +17,14 @@ _QUICK = 200  # up to this number of counts, the errors of other methods take se
 
 def show_questions() -> None:
     """Print all questions, one line each, with their parameters."""
-    from rich.markup import escape
-
     from deniable.cli.questions import option_name
-    from deniable.cli.terminal import console, table
+    from deniable.cli.terminal import console, plain, table
     from deniable.counts.catalogue import QUESTIONS
 
     listed = table("", "question", "what it asks for", "parameters (* required)", "many parties", left=4)
     for each in QUESTIONS:
         needed = (f"{option_name(p.name)}{'*' if p.required else ''}" for p in each.parameters)
-        listed.add_row(each.name, escape(each.help), " ".join(needed), each.parties)
+        listed.add_row(each.name, plain(each.help), " ".join(needed), each.parties)
     console().print(listed)
 
 
@@ -71,25 +69,23 @@ class Found:
 
     def show(self) -> None:
         """Print the answer, and the warnings on standard error."""
-        from deniable.cli.terminal import console, note
+        from deniable.cli.terminal import console, note, plain
 
         out, answer = console(), self.answer
         kind = "unbiased" if answer.unbiased else f"{answer.method}, biased"
-        out.print(f"{answer.question} ({kind})", style="bold", markup=False)
+        out.print(plain(f"{answer.question} ({kind})"), style="bold")
         out.print(self._many() if np.ndim(answer.value) else self._one())
         shown_elsewhere = {text.partition(": ")[2] for text in self.warned} | set(self.warned)
         for text in answer.notes:
             if text.removeprefix("useless: ") not in shown_elsewhere and text != self.recommendation:
-                out.print(f"note: {text}", markup=False)
+                out.print(plain(f"note: {text}"))
         if answer.simulated:
             out.print("This release is simulated: it was made with a seed.", style="yellow")
         for text in self.warned:
             note(f"warning: {text}")
 
     def _one(self) -> Any:
-        from rich.markup import escape
-
-        from deniable.cli.terminal import table
+        from deniable.cli.terminal import plain, table
 
         answer, (low, high) = self.answer, self.answer.interval(self.level)
         lines = {
@@ -104,14 +100,13 @@ class Found:
         grid = table("", "", "", left=2)
         grid.show_header = False
         for name, text in lines.items():
-            grid.add_row(f"[bold]{name}[/]", escape(text))
+            grid.add_row(f"[bold]{name}[/]", plain(text))
         return grid
 
     def _many(self) -> Any:
         from rich.console import Group
-        from rich.markup import escape
 
-        from deniable.cli.terminal import table
+        from deniable.cli.terminal import plain, table
 
         answer, (low, high) = self.answer, self.answer.interval(self.level)
         listed = table("", "", "value", "std. error", "low", "high", "naive", "")
@@ -120,12 +115,12 @@ class Found:
         for i in range(min(len(columns[0]), _SHOWN)):
             name = names[i] if names else str(i)
             numbers = [_number(float(column[i])) for column in columns]
-            listed.add_row(escape(name), *numbers, "useless" if useless[i] else "")
+            listed.add_row(plain(name), *numbers, "useless" if useless[i] else "")
         left = len(columns[0]) - _SHOWN
         more = [f"... and {left:,} more (--json)"] if left > 0 else []
         lines = [
             f"low to high: {100 * self.level:g}% interval per row; arithmetic off by at most {answer.width:.2g}",
-            f"best: {escape(self.recommendation)}",
+            f"best: {plain(self.recommendation)}",
             f"release: {self._releases()}",
         ]
         return Group(listed, *more, *lines)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
+import secrets
 import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from shutil import copyfileobj
 from typing import Any, BinaryIO, cast
@@ -18,14 +20,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from deniable.cli.running import STANDARD, CommandError
+from deniable.cli.running import SHOW_VALUES, STANDARD, CommandError
 from deniable.cli.terminal import progress
 from deniable.core.summary import MAGIC
 from deniable.heavy_hitters.collected import MAGIC as HITTERS_MAGIC
 
 PARQUET, SUMMARY, HITTERS, TEXT = "Parquet", "summary", "summary of heavy hitters", "text"
-BATCH = 2**17  # rows held at a time
 _BUFFER = 2**20
+_EXPECTED = re.compile(r"CSV parse error: (?:Row #[0-9]+: )?Expected [0-9]+ columns, got [0-9]+")
 _PARQUET_MAGIC = b"PAR1"
 _MAGIC_SIZE = max(len(_PARQUET_MAGIC), len(MAGIC), len(HITTERS_MAGIC))
 
@@ -35,6 +37,8 @@ def reading(name: str) -> Iterator[io.BufferedReader]:
     """Open a file or standard input, with a progress bar."""
     with progress() as bar:
         if name == STANDARD:
+            if sys.stdin is None:
+                raise CommandError("standard input is closed. Give a file, or pipe one in.")
             bar.add_task("standard input", total=None)
             yield io.BufferedReader(_Beginning(cast(io.RawIOBase, sys.stdin.buffer)), _BUFFER)
             return
@@ -84,12 +88,18 @@ def kind_of(file: io.BufferedReader) -> str:
 @contextmanager
 def parquet(file: io.BufferedReader) -> Iterator[Any]:
     """Open a Parquet file; a pipe, which cannot be read backwards, is copied to disk first."""
-    if file.seekable():
-        yield pa.parquet.ParquetFile(file)
-        return
-    with tempfile.TemporaryFile() as spooled:
-        copyfileobj(file, spooled, _BUFFER)
-        yield pa.parquet.ParquetFile(spooled)
+    with ExitStack() as closed:
+        if not file.seekable():
+            spooled = closed.enter_context(tempfile.TemporaryFile())
+            copyfileobj(file, spooled, _BUFFER)
+            file = cast(io.BufferedReader, spooled)
+        yield closed.enter_context(pa.parquet.ParquetFile(file, buffer_size=_BUFFER))
+
+
+def parquet_batches(source: Any, rows: int, columns: list[str] | None = None) -> Iterator[Any]:
+    """Read a Parquet file in batches of at most this many rows."""
+    for group in range(source.num_row_groups):  # one reader of all groups would keep the bytes of those it has read
+        yield from source.iter_batches(rows, row_groups=[group], columns=columns)
 
 
 def csv_header(file: io.BufferedReader) -> list[str]:
@@ -102,40 +112,63 @@ def csv_header(file: io.BufferedReader) -> list[str]:
     return next(csv.reader([line]))
 
 
-def csv_column(file: io.BufferedReader, header: list[str], name: str, kind: Any, *, blanks: bool) -> Iterator[Any]:
-    """Read one column of CSV after its header, batch by batch; empty cells are null.
+def csv_column(
+    file: io.BufferedReader, header: list[str], name: str, *, show: bool, line_bytes: int = 0
+) -> Iterator[Any]:
+    """Read one column of CSV after its header as text, batch by batch; empty cells are null.
 
-    With `blanks`, an empty line is an empty cell: a file of one column has no other way to write it.
+    In a file of one column an empty line is an empty cell, which it has no other way to write. Lines may be as long as
+    a buffer, or as `line_bytes` where that is longer.
     """
     if not file.peek(1):
         return
-    reader = pa.csv.open_csv(
-        file,
-        pa.csv.ReadOptions(column_names=header, use_threads=False),  # without threads, errors name the row
-        pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=not (blanks and len(header) == 1)),
-        pa.csv.ConvertOptions(
-            include_columns=[name], column_types={name: kind}, null_values=[""], strings_can_be_null=True
-        ),
-    )
-    for batch in reader:
-        yield batch.column(0)
+    block = max(_BUFFER, line_bytes)
+    with _wording(show):
+        reader = pa.csv.open_csv(
+            file,
+            pa.csv.ReadOptions(column_names=header, use_threads=False, block_size=block),  # so that errors name the row
+            pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(header) > 1),
+            pa.csv.ConvertOptions(
+                include_columns=[name], column_types={name: pa.string()}, null_values=[""], strings_can_be_null=True
+            ),
+        )
+        # closed here, because a thread that still reads ahead when the interpreter ends would abort it
+        with reader:
+            for batch in reader:
+                yield batch.column(0)
 
 
-def csv_table(file: io.BufferedReader, header: list[str]) -> Any:
+@contextmanager
+def _wording(show: bool) -> Iterator[None]:
+    """Word a fault in CSV by its row and what was expected; the row itself is quoted only if `show` says so."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        text = " ".join(str(error).split())
+        expected = _EXPECTED.match(text)
+        if show or expected is None:
+            raise CommandError(
+                text if show else f"this is not CSV with rows of the same length; {SHOW_VALUES}"
+            ) from None
+        raise CommandError(f"{expected[0]}; {SHOW_VALUES}") from None
+
+
+def csv_table(file: io.BufferedReader, header: list[str], *, show: bool = True) -> Any:
     """Read CSV after its header, as a table of text; empty cells are null."""
     schema = pa.schema([(name, pa.string()) for name in header])
     if not file.peek(1):
         return schema.empty_table()
-    table = pa.csv.read_csv(
-        file,
-        pa.csv.ReadOptions(autogenerate_column_names=True, use_threads=False),
-        pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(header) > 1),
-        pa.csv.ConvertOptions(
-            column_types={f"f{place}": pa.string() for place in range(len(header))},
-            null_values=[""],
-            strings_can_be_null=True,
-        ),
-    )
+    with _wording(show):
+        table = pa.csv.read_csv(
+            file,
+            pa.csv.ReadOptions(autogenerate_column_names=True, use_threads=False),
+            pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(header) > 1),
+            pa.csv.ConvertOptions(
+                column_types={f"f{place}": pa.string() for place in range(len(header))},
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
     if table.num_columns != len(header):
         raise CommandError(f"the first row has {table.num_columns} cells, but there are {len(header)} column names")
     return table.rename_columns(header)
@@ -175,25 +208,37 @@ def replacing(path: Path) -> Iterator[Path]:
     final = Path(os.path.realpath(path))
     if final.is_dir():
         raise CommandError(f"{path}: this is a folder, not a file")
+    partial = final.with_name(f".{final.stem}-{secrets.token_hex(4)}{final.suffix}")
     try:
-        handle, name = tempfile.mkstemp(suffix=final.suffix, prefix=f".{final.stem}-", dir=final.parent)
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be written: {error.strerror}") from error
-    os.close(handle)
-    partial = Path(name)
-    try:
+        _create(partial, final)
         yield partial
-        os.chmod(partial, _permissions(final))
+        _sync(partial, os.O_RDWR)  # or a crash could leave the new name with nothing in it
         os.replace(partial, final)
-    except BaseException:
+        _sync(final.parent, os.O_RDONLY)
+    except BaseException as error:
         partial.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(partial):
+            raise CommandError(f"{path}: cannot be written: {error.strerror}") from error
         raise
 
 
-def _permissions(final: Path) -> int:
-    """The permissions of the file to replace, or of any new file."""
-    if final.exists():
-        return stat.S_IMODE(final.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _create(partial: Path, final: Path) -> None:
+    """Make an empty file with the permissions of the file to replace, or those of any new file."""
+    wanted = stat.S_IMODE(final.stat().st_mode) if final.exists() else None
+    # the system applies the umask, which could be asked for only by setting it, for all threads
+    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if wanted is None else 0o600)
+    try:
+        if wanted is not None:
+            os.fchmod(handle, wanted)
+    finally:
+        os.close(handle)
+
+
+def _sync(path: Path, flags: int) -> None:
+    """Wait until a file, or the names in a folder, are on the disk; some file systems know no such thing."""
+    with suppress(OSError):
+        handle = os.open(path, flags)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

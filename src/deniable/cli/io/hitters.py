@@ -25,51 +25,56 @@ def protocol_of(path: Path) -> HeavyHitters:
 
 def collected(names: list[str], protocol: HeavyHitters, *, allow_repeats: bool = False) -> HitterSummary:
     """Add up files of reports and summaries, and refuse the same reports twice."""
-    from deniable.cli.io.files import BATCH, HITTERS, PARQUET, kind_of, parquet, reading
+    from deniable.cli.io.files import HITTERS, PARQUET, kind_of, parquet, parquet_batches, reading
     from deniable.cli.io.repeats import check_counts, check_paths, described
+    from deniable.core.batches import row_bytes, rows_at_once
     from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 
     if not allow_repeats:
         check_paths(names)
-    total, inputs = protocol.empty_summary(), []
+    compared = len(names) > 1 and not allow_repeats
+    total, inputs = protocol.accumulator(), []
     for name in names:
+        own = protocol.accumulator() if compared else total
         with reading(name) as file, about(name):
             kind = kind_of(file)
             if kind == HITTERS:
-                own = HitterSummary.from_bytes(file.read())
+                own.merge(HitterSummary.from_bytes(file.read()))
             elif kind == PARQUET:
                 with parquet(file) as source:
                     metadata = source.schema_arrow.metadata
-                    own = protocol.summarize(HitterReports.from_arrow(source.schema_arrow.empty_table()))
-                    for batch in source.iter_batches(BATCH):
-                        reports = HitterReports.from_arrow(batch.replace_schema_metadata(metadata))
-                        own = own + protocol.summarize(reports)
+                    empty = HitterReports.from_arrow(source.schema_arrow.empty_table())
+                    own.add(empty)
+                    for batch in parquet_batches(source, rows_at_once(row_bytes(empty.reports.data))):
+                        own.add(HitterReports.from_arrow(batch.replace_schema_metadata(metadata)))
             else:
                 raise CommandError(
                     "this file holds neither reports nor a summary of heavy hitters. "
                     "If it holds strings, run deniable heavy-hitters privatize first."
                 )
-            total = total + own
-        if len(names) > 1 and not allow_repeats:
-            inputs.append(described(name, own.n, [level.counts for level in own.levels], reports=kind == PARQUET))
+            if compared:
+                part = own.summary()
+                total.merge(part)
+                counts = [level.counts for level in part.levels]
+                inputs.append(described(name, part.n, counts, reports=kind == PARQUET))
     check_counts(inputs)
-    return total
+    return total.summary()
 
 
 def print_findings(found: Findings, level: float, top: int | None) -> None:
     """Print the strings found, and what is guaranteed about them."""
-    from deniable.cli.terminal import console, rows_table
+    from deniable.cli.terminal import console, plain, rows_table
     from deniable.heavy_hitters.findings import NOTE
 
     rows = [row if row.whole else row._replace(label=f"{row.label}…") for row in found.top(top or SHOWN, level)]
     out = console()
-    out.print(str(found).partition("\n")[0], style="bold")
+    out.print(plain(str(found).partition("\n")[0]), style="bold")
     if rows:
         out.print(rows_table("", rows))
     if len(found) > len(rows):
         out.print(f"... and {len(found) - len(rows):,} more (--top, --json or -o)")
     out.print(found.promise)
-    out.print(found.missed, markup=False)
+    out.print(plain(found.missed))
     out.print(f"low to high: {100 * level:g}% interval; {NOTE}", style="dim")
     if found.simulated:
         out.print("These reports are simulated: they were made with a seed.", style="yellow")

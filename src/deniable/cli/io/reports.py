@@ -15,19 +15,35 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from deniable.cli.io.files import BATCH, PARQUET, SUMMARY, csv_column, csv_header, kind_of, parquet, reading, writing
+from deniable.cli.io.files import (
+    PARQUET,
+    SUMMARY,
+    csv_column,
+    csv_header,
+    kind_of,
+    parquet,
+    parquet_batches,
+    reading,
+    writing,
+)
 from deniable.cli.io.repeats import check_counts, check_paths, described
 from deniable.cli.running import STANDARD, CommandError, about
-from deniable.core.errors import MalformedReport, shown
+from deniable.core.batches import row_bytes, rows_at_once, slices
+from deniable.core.errors import MalformedReport, listed, shown
 from deniable.core.reports import COLUMN, Reports, read_metadata
 from deniable.core.summary import Summary
+from deniable.mechanisms.base.accumulator import Accumulator
 from deniable.mechanisms.base.mechanism import Mechanism
 
 _HEADER = re.compile(f"(simulated_)?{COLUMN}@([0-9a-f]{{64}})")
+_DECIMAL = "0|[1-9][0-9]{0,19}"
 _FORMATS = (".parquet", ".csv")
+_TEXT_GROWTH = 16  # a word of a report takes this many times its bytes while it is text: a number, digits, a cell
+_DIGITS = 21  # of a word in CSV, with the space after it
 
 
 def is_report_column(name: str) -> bool:
@@ -44,9 +60,15 @@ def check_format(path: Path) -> None:
 @contextmanager
 def writing_reports(path: Path, example: Reports) -> Iterator[Callable[[Reports], None]]:
     """Open a file and return a function that writes batches of reports like the example (which is not written)."""
-    layout = Reports.to_arrow if path.suffix.lower() == ".parquet" else _to_csv
+    columnar = path.suffix.lower() == ".parquet"
+    layout, growth = (Reports.to_arrow, 1) if columnar else (_to_csv, _TEXT_GROWTH)
+
+    def write(reports: Reports) -> None:
+        for part in slices(len(reports), growth * row_bytes(reports.data)):
+            writer.write_table(layout(reports[part]))  # in Parquet, each is a row group, which readers take as a whole
+
     with writing(path) as file, _writer(file, path, layout(example[:0]).schema, example) as writer:
-        yield lambda reports: writer.write_table(layout(reports))
+        yield write
 
 
 def _writer(file: BinaryIO, path: Path, schema: Any, example: Reports) -> Any:
@@ -64,11 +86,23 @@ def _to_csv(reports: Reports) -> Any:
     return pa.table({COLUMN: pa.array([" ".join(map(str, row)) for row in reports.data.tolist()], pa.string())})
 
 
+def _numbers(column: Any) -> Any:
+    """Read one number from each cell, written as decimal digits and nothing else; Arrow would take 0x1 and 00 too."""
+    right = pc.match_substring_regex(column, f"^(?:{_DECIMAL})$")
+    try:
+        if pc.all(right, min_count=0).as_py():
+            return column.cast(pa.uint64()).to_numpy()
+    except pa.ArrowInvalid:  # beyond 64 bits
+        right = pc.less(pc.utf8_length(column), 20)
+    found = column.filter(pc.invert(right))[0].as_py()
+    raise MalformedReport(f"a report must be a decimal number below 2^64, got {shown(found)}")
+
+
 def _from_csv(column: Any, width: int) -> Any:
     """Read `width` numbers from each cell of a column."""
     rows = [cell.split(" ") for cell in column.to_pylist()]
     for row in rows:
-        if len(row) != width or not all(re.fullmatch("[0-9]{1,20}", text) and int(text) < 2**64 for text in row):
+        if len(row) != width or not all(re.fullmatch(_DECIMAL, text) and int(text) < 2**64 for text in row):
             raise MalformedReport(f"a report must be {width} numbers below 2^64, got {shown(' '.join(row))}")
     return np.array(rows, object).astype(np.uint64).reshape(-1, width)
 
@@ -77,18 +111,19 @@ def summary_of(names: list[str], mechanism: Mechanism, *, allow_repeats: bool = 
     """Add up files of reports and summaries, and refuse the same reports twice."""
     if not allow_repeats:
         check_paths(names)
-    total, inputs = mechanism.empty_summary(), []
+    compared = len(names) > 1 and not allow_repeats
+    total, inputs = mechanism.accumulator(), []
     for name in names:
-        own = mechanism.empty_summary()
+        own = mechanism.accumulator() if compared else total
         with reading(name) as file, about(name):
             listed = kind_of(file) != SUMMARY
-            for part in _parts(file, mechanism):
-                own = own + part
-            total = total + own
-        if len(names) > 1 and not allow_repeats:
-            inputs.append(described(name, own.n, [own.counts], reports=listed))
+            _count(file, own)
+            if compared:
+                part = own.summary()
+                total.merge(part)
+                inputs.append(described(name, part.n, [part.counts], reports=listed))
     check_counts(inputs)
-    return total
+    return total.summary()
 
 
 def fingerprint_of(name: str) -> str:
@@ -103,19 +138,16 @@ def fingerprint_of(name: str) -> str:
         return _report_column(csv_header(file))[1]
 
 
-def _parts(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Summary]:
-    """Summarise the batches of a file. The first batch is empty, so that a file without reports is checked too."""
+def _count(file: io.BufferedReader, total: Accumulator) -> None:
+    """Add the reports of a file, or a summary. The first batch is empty: a file without reports is checked too."""
     kind = kind_of(file)
     if kind == SUMMARY:
-        summary = Summary.from_bytes(file.read())
-        if summary.n:
-            mechanism.check_summary(summary)
-        yield summary
+        total.merge(Summary.from_bytes(file.read()))
         return
     row = 1
-    for reports in _parquet_batches(file) if kind == PARQUET else _csv_batches(file, mechanism):
+    for reports in _parquet_batches(file) if kind == PARQUET else _csv_batches(file, total.mechanism):
         try:
-            yield mechanism.summarize(reports)
+            total.add(reports)
         except MalformedReport as error:
             raise CommandError(f"in rows {row} to {row + len(reports) - 1}: {error}") from None
         row += len(reports)
@@ -123,8 +155,9 @@ def _parts(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Summary]:
 
 def _parquet_batches(file: io.BufferedReader) -> Iterator[Reports]:
     with parquet(file) as source:
-        yield Reports.from_arrow(source.schema_arrow.empty_table())
-        for batch in source.iter_batches(BATCH, columns=[COLUMN]):
+        empty = Reports.from_arrow(source.schema_arrow.empty_table())
+        yield empty
+        for batch in parquet_batches(source, rows_at_once(row_bytes(empty.data)), [COLUMN]):
             yield Reports.from_arrow(batch.replace_schema_metadata(source.schema_arrow.metadata))
 
 
@@ -133,10 +166,11 @@ def _csv_batches(file: io.BufferedReader, mechanism: Mechanism) -> Iterator[Repo
     name, fingerprint, simulated = _report_column(header)
     empty = mechanism.layout.empty(0)
     yield Reports(empty, fingerprint, simulated)
-    for column in csv_column(file, header, name, pa.uint64() if empty.ndim == 1 else pa.string(), blanks=False):
+    longest = 0 if empty.ndim == 1 else _DIGITS * empty.shape[1]
+    for column in csv_column(file, header, name, show=True, line_bytes=2 * longest):
         if column.null_count:
             raise MalformedReport(f"column {name} has {column.null_count} empty cells")
-        data = column.to_numpy() if empty.ndim == 1 else _from_csv(column, empty.shape[1])
+        data = _numbers(column) if empty.ndim == 1 else _from_csv(column, empty.shape[1])
         yield Reports(data, fingerprint, simulated)
 
 
@@ -144,7 +178,7 @@ def _report_column(header: list[str]) -> tuple[str, str, bool]:
     """The name of the column of reports, its fingerprint, and whether the reports are simulated."""
     matches = [match for name in header if (match := _HEADER.fullmatch(name))]
     if len(matches) != 1:
-        found = ", ".join(map(repr, header))
+        found = listed(map(shown, header))
         raise MalformedReport(
             f"exactly one column must be called {COLUMN}@<fingerprint>, got {found}. "
             "These look like values: run deniable privatize first."

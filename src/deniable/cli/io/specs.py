@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
 USERS = tuple(10**power for power in range(4, 9))
 FREQUENCIES = (0.0, 0.1, 0.5)
-_AT_ONCE = 0.01  # seconds: less is not worth stating
-_STEPS = {"building": "mechanism", "report": "first report", "summary": "summary"}
 
 
 def spec_facts(mechanism: Mechanism) -> dict[str, Any]:
@@ -49,10 +47,9 @@ def spec_facts(mechanism: Mechanism) -> dict[str, Any]:
 
 def print_facts(facts: dict[str, Any]) -> None:
     """Print the promises of a spec."""
-    from rich.markup import escape
-
-    from deniable.cli.terminal import console, table
+    from deniable.cli.terminal import console, plain, table
     from deniable.core.display import described
+    from deniable.core.limits import Memory, setup_text
 
     guarantee, domain, rate = facts["guarantee"], facts["domain"], facts["reconstruction_rate"]
     guess = ""
@@ -67,15 +64,15 @@ def print_facts(facts: dict[str, Any]) -> None:
         "thresholds": ", ".join(f"{name} {number}" for name, number in facts["thresholds"].items()),
         "guarantee": guarantee["statement"],
         "a report": f"{facts['report_bits']} bits{guess}",
-        "memory": ", ".join(f"{_STEPS[step]} {_bytes(taken)}" for step, taken in facts["memory"].items()),
-        "setup": f"about {facts['setup_seconds']:.1g} s" if facts["setup_seconds"] > _AT_ONCE else "at once",
+        "memory": str(Memory(**facts["memory"])),
+        "setup": setup_text(facts["setup_seconds"]),
         "methods": ", ".join(facts["methods"]),
     }
     out = console()
     grid = table("", "", "", left=2)
     grid.show_header = False
     for name, text in lines.items():
-        grid.add_row(f"[bold]{name}[/]", escape(text))
+        grid.add_row(f"[bold]{name}[/]", plain(text))
     out.print(grid)
     if not facts["standard_errors"]:
         return
@@ -86,10 +83,3 @@ def print_facts(facts: dict[str, Any]) -> None:
     for n in USERS:
         errors.add_row(f"{n:,}", *(f"{found[n, f]:.4%}" for f in FREQUENCIES))
     out.print(errors)
-
-
-def _bytes(number: int) -> str:
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return "below 1 KiB"

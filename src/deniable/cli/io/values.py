@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deniable.cli.io.files import BATCH, PARQUET, SUMMARY, TEXT, csv_column, csv_header, kind_of, parquet, reading
-from deniable.cli.running import STANDARD, CommandError, about
+from deniable.cli.io.files import (
+    PARQUET,
+    SUMMARY,
+    TEXT,
+    csv_column,
+    csv_header,
+    kind_of,
+    parquet,
+    parquet_batches,
+    reading,
+)
+from deniable.cli.running import SHOW_VALUES, STANDARD, CommandError, about
 from deniable.cli.terminal import note
 from deniable.core.arrays import Indices
+from deniable.core.batches import ROWS, slices
 from deniable.core.domain import Domain
 from deniable.core.domain.columns import entries, is_missing, read
 from deniable.core.domain.listed import Categories
 from deniable.core.domain.open import Open
-from deniable.core.errors import ValueOutsideDomain, shown
+from deniable.core.errors import ValueOutsideDomain, listed, shown
 from deniable.core.suggest import did_you_mean
 
 T = TypeVar("T")
@@ -28,35 +39,58 @@ _WHOLE = "^-?[0-9]{1,18}$"  # numbers that certainly fit 64 bits
 _WHOLE_AS_FLOAT = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")  # pandas writes 3 as "3.0" in a column with gaps
 
 
-def index_batches(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Indices]:
-    """Read the indices of all values in a file. Errors name the file, the row (from 1, no header) and the value."""
+def index_batches(
+    file: io.BufferedReader, name: str, column: str | None, domain: Domain, size: int, *, show: bool
+) -> Iterator[Indices]:
+    """Read the indices of all values in a file, in batches for reports of `size` bytes.
+
+    Errors name the file and the row (from 1, no header). A value is a person's secret, and an error may end in a log:
+    it quotes the value only if `show` says so.
+    """
 
     def indices(batch: Any) -> Indices:
         return domain.indices(_from_text(batch, domain) if _is_text(batch) else batch)
 
-    return converted_batches(file, name, column, domain, indices)
+    return converted_batches(file, name, column, domain, indices, size, show=show)
 
 
 def converted_batches(
-    file: io.BufferedReader, name: str, column: str | None, domain: Domain, convert: Callable[[Any], T]
+    file: io.BufferedReader,
+    name: str,
+    column: str | None,
+    domain: Domain,
+    convert: Callable[[Any], T],
+    size: int,
+    *,
+    show: bool,
 ) -> Iterator[T]:
-    """Convert the values in a file, batch by batch. Errors name the file, the row and the value."""
+    """Convert the values in a file, batch by batch, for rows that become `size` bytes. Errors say where."""
     row = 1
     with about(name):
-        for batch in _columns(file, name, column, domain):
+        for batch in _parts(_columns(file, name, column, domain, show=show), size):
             try:
                 yield convert(batch)
             except ValueOutsideDomain as error:
                 place = row + (error.position or 0)
-                found = f"value in row {place} must {error.rule}, got {shown(error.value)}"
-                raise CommandError(f"{found}. {_suggestion(error.value, domain)}") from None
+                got = shown(error.value) if show else "an empty cell" if is_missing(error.value) else "another value"
+                found = f"value in row {place} must {error.rule}, got {got}"
+                raise CommandError(f"{found}. {_suggestion(error.value, domain, show)}") from None
             row += len(batch)
 
 
-def _suggestion(value: Any, domain: Domain) -> str:
+def _parts(batches: Iterable[Any], size: int) -> Iterator[Any]:
+    """Divide batches that would be too large if each row took this many bytes."""
+    for batch in batches:
+        for part in slices(len(batch), size):
+            yield batch[part]
+
+
+def _suggestion(value: Any, domain: Domain, show: bool) -> str:
     """The label that may be meant, or the categories that a spec can have for all other values."""
     if is_missing(value):
         return "A spec made with --no-answer has a category for missing values."
+    if not show:
+        return f"A spec made with --other has a category for other values; {SHOW_VALUES}."
     known = domain.all_labels() if isinstance(domain, Categories) and domain.k <= _MANY else ()
     return did_you_mean(value, known) or "A spec made with --other has a category for other values."
 
@@ -67,7 +101,7 @@ def read_candidates(name: str, column: str | None) -> list[Any]:
         lines = kind_of(file) == TEXT and not name.lower().endswith(".csv")
         if lines and column is not None:
             raise CommandError("--column is for .csv and .parquet files. Leave it out: this file is read line by line.")
-        batches = _lines(file) if lines else _columns(file, name, column, Domain.open())
+        batches = _lines(file) if lines else _columns(file, name, column, Domain.open(), show=True)
         found = [text for batch in batches for text in entries(batch) if text is not None and text != ""]
         distinct = list(dict.fromkeys(found))
         if not distinct:
@@ -77,13 +111,13 @@ def read_candidates(name: str, column: str | None) -> list[Any]:
     return distinct
 
 
-def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Domain) -> Iterator[Any]:
+def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Domain, *, show: bool) -> Iterator[Any]:
     """Read the chosen column, batch by batch: of any type from Parquet, as text otherwise."""
     kind = kind_of(file)
     if kind == PARQUET:
         with parquet(file) as source:
             chosen = _choose(source.schema_arrow.names, column)
-            for batch in source.iter_batches(BATCH, columns=[chosen]):
+            for batch in parquet_batches(source, ROWS, [chosen]):
                 yield read(batch.column(0))
     elif kind == SUMMARY:
         raise CommandError("this file is a summary, not a list of values")
@@ -93,29 +127,30 @@ def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Dom
         header = csv_header(file)
         chosen = _choose(header, column)
         if column is None and _is_value(chosen, domain):
+            line, named = (f", {shown(chosen)},", chosen) if show else ("", "NAME")
             raise CommandError(
-                f"the first line, {chosen!r}, is a value of the domain, not a column name. "
-                f"If it is the name, use --column {chosen}; if the file has no header, pipe it to -."
+                f"the first line{line} is a value of the domain, not a column name. "
+                f"If it is the name, use --column {named}; if the file has no header, pipe it to -."
             )
-        yield from csv_column(file, header, chosen, pa.string(), blanks=True)
+        yield from csv_column(file, header, chosen, show=show)
 
 
 def _lines(file: io.BufferedReader) -> Iterator[Any]:
     """Read one value per line, unchanged after any byte-order mark; an empty line is a missing value."""
     text = io.TextIOWrapper(file, "utf-8-sig")
-    while lines := text.readlines(8 * BATCH):
+    while lines := text.readlines(8 * ROWS):
         yield pa.array([line.rstrip("\n") or None for line in lines], pa.string())
 
 
 def _choose(names: list[str], wanted: str | None) -> str:
     if wanted is None and len(names) == 1:
         return names[0]
-    listed = ", ".join(map(repr, names))
+    known = listed(map(shown, names))
     if wanted is None:
-        raise CommandError(f"the file has several columns. Choose one with --column: {listed}")
+        raise CommandError(f"the file has several columns. Choose one with --column: {known}")
     if names.count(wanted) != 1:
         problem = "there is no column" if wanted not in names else "there is more than one column"
-        raise CommandError(f"{problem} {wanted!r}. The columns are {listed}. {did_you_mean(wanted, names)}".rstrip())
+        raise CommandError(f"{problem} {wanted!r}. The columns are {known}. {did_you_mean(wanted, names)}".rstrip())
     return wanted
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Indices, Numbers
+from deniable.core.caches import FieldsOnly
 from deniable.core.domain.columns import Column, is_missing, item, plain, read
-from deniable.core.errors import InvalidArgument, SpecError, ValueOutsideDomain, cut, shown
+from deniable.core.errors import InvalidArgument, SpecError, ValueOutsideDomain, shown
+from deniable.core.errors import listed as named  # `listed` is a module here
 from deniable.core.validate import whole
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ OUTSIDE, MISSING = -1, -2  # codes in place of an index
 
 
 @dataclass(frozen=True)
-class Domain(ABC):
+class Domain(FieldsOnly, ABC):
     """Base of all domains. Make one with `Domain.categories(...)`, `Domain.integers(...)` or `Domain.open()`.
 
     The classes of the three kinds are in listed.py and open.py.
@@ -118,10 +120,13 @@ class Domain(ABC):
             if not isinstance(members["labels"], list):
                 raise SpecError(f"domain labels must be a list, got {shown(members['labels'])}")
             members["labels"] = tuple(members["labels"])
-        try:
-            return maker(**members)
-        except TypeError as error:
-            raise SpecError(f"domain has a missing or unknown member: {cut(str(error), 200)}") from None
+        for extra in ("other", "no_answer"):
+            if extra in members and members[extra] is None:
+                raise SpecError(f"domain member {extra} must be a label. Leave it out where there is no such category.")
+        own = {each.name for each in fields(kinds[str(kind)])}  # type: ignore[arg-type]
+        if wrong := sorted((members.keys() ^ own) - {"other", "no_answer"}, key=str):
+            raise SpecError(f"domain has a missing or unknown member: {named(wrong)}")
+        return maker(**members)
 
     def __post_init__(self) -> None:
         self._check_extras()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Numbers
-from deniable.core.errors import InvalidArgument
+from deniable.core.errors import InvalidArgument, kind_of, listed
 from deniable.core.extras import needed
 
 Column = Any  # a NumPy array or an Arrow array; pyarrow is not imported for its name
@@ -56,7 +56,7 @@ def _streamed(values: Any) -> Any:
     if not pa.types.is_struct(column.type):
         return column
     if column.type.num_fields != 1:
-        names = ", ".join(field.name for field in column.type)
+        names = listed(field.name for field in column.type)
         hint = "Select one column before you pass the stream on."
         raise InvalidArgument("values", "be a stream with one column", f"the columns {names}", hint)
     return pa.chunked_array([chunk.field(0) for chunk in column.chunks], type=column.type.field(0).type)
@@ -82,7 +82,7 @@ def one_dimensional(values: Any) -> Numbers:
     """Return a one-dimensional NumPy array; Python lists keep their objects unless all are ints."""
     if not isinstance(values, np.ndarray):
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-            raise InvalidArgument("values", "be a one-dimensional batch", values)
+            raise InvalidArgument("values", "be a one-dimensional batch", kind_of(values))
         column = list(values)
         if all(type(value) is int and abs(value) < 2**63 for value in column):
             return np.array(column, np.int64)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Indices, Mask, Numbers
+from deniable.core.arrays import Codes, Floats, Indices, Mask, Numbers
 from deniable.estimation.cohorts.design import CohortDesign
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator
 
@@ -15,6 +16,7 @@ from deniable.estimation.operators.two_level import ListingTwoLevelOperator
 @dataclass(frozen=True, eq=False)
 class _Hashed:
     design: CohortDesign
+    quick: ClassVar[bool] = False
 
     @cached_property
     def _plain(self) -> CohortDesign:
@@ -77,9 +79,17 @@ class WithUnlisted:
     def adjoint_squared(self, scores: Floats) -> Floats:
         return np.append(self.listed.adjoint_squared(scores), self._even**2 * scores.sum())
 
-    def entries(self, values: Indices, reports: Indices) -> Floats:
-        found = self.listed.entries(np.minimum(values, self.values - 1), reports)
-        found[values == self.values] = self._even
+    @property
+    def quick(self) -> bool:
+        return self.listed.quick
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        return *self.listed.levels, self._even
+
+    def codes(self, values: Indices, reports: Indices) -> Codes:
+        found = self.listed.codes(np.minimum(values, self.values - 1), reports)
+        found[values == self.values] = 2
         return found
 
 

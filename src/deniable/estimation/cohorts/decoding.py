@@ -27,6 +27,7 @@ from deniable.estimation.methods.systems import nonnegative
 from deniable.estimation.presence import p_values, significant
 
 _ROUNDS = 8
+_MOVED = 2e-3  # standard errors, on average, by which solutions may differ from least squares
 _FAR = 5.0  # standard deviations of the residual in a candidate's cells
 
 
@@ -63,7 +64,10 @@ class CohortCells:
     def _norms(self) -> Floats:
         """|X_s|^2."""
         design = self.design
-        ones = (design.table < design.buckets).sum(0)
+        ones: Any = design.cohorts  # two hashes may agree, one does not repeat
+        if design.hashes > 1:
+            ones = (design.table < design.buckets).sum(0)
+        ones = np.broadcast_to(ones, design.values)
         return np.asarray(ones * (1 - 2 * design.centre) + design.cohorts * design.buckets * design.centre**2)
 
     @property
@@ -117,11 +121,18 @@ class CohortCells:
     @cached_property
     def _solved(self) -> tuple[Floats, int]:
         design = self.design
+        # the covariances are C unit/n (X X^T)^-1: an error e is, in squared standard errors, e (X X^T) e n/(C unit)
+        enough = _MOVED**2 * design.values * design.cohorts * self.unit / self.n
         if not design.complete:
-            return design.solve(self._totals)
+            return design.solve(self._totals, enough)
         even = np.full(design.values, 1 / design.values)
-        moved, steps = design.solve(self._totals - design.gather(design.scatter(even)))
+        moved, steps = design.solve(self._totals - design.product(even), enough)
         return even + moved, steps
+
+    @property
+    def solution(self) -> Floats:
+        """The frequencies of all candidates by least squares, without their errors."""
+        return self._solved[0]
 
     def least_squares(self) -> Decoded:
         """Fit all candidates at once; unbiased if there are no other strings. Frequencies may be negative."""
@@ -216,8 +227,7 @@ class CohortCells:
         return kept
 
     def _part(self, chosen: Mask) -> CohortCells:
-        table = np.ascontiguousarray(self.design.table[:, chosen])
-        return replace(self, design=replace(self.design, table=table, complete=False))
+        return replace(self, design=self.design.only(chosen))
 
     def _given(self, chosen: Mask) -> Decoded:
         """Fit the chosen together, and estimate each of the others from the residual in its cells."""

@@ -19,18 +19,20 @@ from functools import cached_property
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Table
+from deniable.core.arrays import Floats, Indices, Mask, Table
 from deniable.core.extras import needed
 from deniable.estimation.methods.systems import solve
 from deniable.randomness.simulated import generator
 
 MOST_LOAD = 0.5  # most unknowns per equation at which least squares is worth its errors
 DENSE = 1024  # values up to which the system is solved, and its errors known, exactly
-_AFFORDABLE = 2**31  # comparisons of buckets up to which that is done
+_AFFORDABLE = 2**29  # comparisons of buckets up to which that is done
 _ROUNDS = 2000
 _TOLERANCE = 1e-6  # of the residual: far below any standard error
+_FULL = 0.95  # the largest load for which errors are estimated
 _RANK = 1e-9  # eigenvalues below this share of the largest count as zero
-_PROBED, _ROUGH = 40_000, 1e-3  # the error of a quadratic form is the square of the solution's
+_PRECISION = 7e-3  # relative standard error of the mean of the inverse's diagonal
+_SHORT = 1e-3  # share of it that ending early may leave out
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,10 @@ class CohortDesign:
     def load(self) -> float:
         """y: values to be told apart per equation; least squares needs it well below 1."""
         return (self.values - self.complete) / (self.cohorts * (self.buckets - 1))
+
+    def only(self, chosen: Mask | Indices) -> CohortDesign:
+        """The model of some of the values, whose frequencies need not sum to 1."""
+        return replace(self, table=np.ascontiguousarray(self.table[:, chosen]), complete=False)
 
     @property
     def dense(self) -> bool:
@@ -89,12 +95,15 @@ class CohortDesign:
 
     def gram(self, weights: Floats) -> Floats:
         """X X^T weights; with `complete`, on the zero-sum subspace."""
+        if not weights.any():  # where solutions start
+            return np.zeros(self.values)
         if not self.complete:
-            return self._product(weights)
-        image = self._product(weights - weights.mean())
+            return self.product(weights)
+        image = self.product(weights - weights.mean())
         return np.asarray(image - image.mean())
 
-    def _product(self, weights: Floats) -> Floats:
+    def product(self, weights: Floats) -> Floats:
+        """X X^T weights."""
         from deniable.kernels.cohort_hashes import through_cells
 
         if self.hashes > 1:
@@ -106,14 +115,28 @@ class CohortDesign:
         cells = self.cohorts * (1 - self.buckets * self.centre) * total
         return np.asarray(out - self.centre * cells)
 
-    def solve(self, wanted: Floats, tolerance: float = _TOLERANCE) -> tuple[Floats, int]:
-        """x with (X X^T) x = wanted, and the steps taken (0 for a direct solution)."""
+    def solve(self, wanted: Floats, enough: float = 0.0) -> tuple[Floats, int]:
+        """x with (X X^T) x = wanted, and the steps taken (0 for a direct solution).
+
+        `enough` is a squared error e (X X^T) e that does not matter. An error of v squared standard errors per value,
+        in this norm, is one of up to v (1 + sqrt y)/(1 - sqrt y) in the estimates of the values, and more where the
+        spectrum of the hashes is wider than that of random ones.
+        """
         if self.dense:
             return self.inverse @ wanted, 0
         mean = wanted.mean() if self.complete else 0.0
         scale = 1.0 / (self.cohorts * self.hashes)
-        zero = np.zeros(self.values)
-        return solve(self.gram, wanted - mean, zero, lambda v: scale * v, rounds=_ROUNDS, tolerance=tolerance)
+        # a step lowers the squared error to the share y for random hashes: left is y/(1 - y) of what the last one saved
+        last = enough * min(1.0, max(0.0, 1 / self.load - 1)) if self.load > 0 else enough
+        return solve(
+            self.gram,
+            wanted - mean,
+            np.zeros(self.values),
+            lambda vector: scale * vector,
+            rounds=_ROUNDS,
+            tolerance=_TOLERANCE,
+            negligible=last,
+        )
 
     @cached_property
     def matrix(self) -> Floats:
@@ -176,16 +199,24 @@ class CohortDesign:
         """The diagonal of the inverse of X X^T, and the sum of all its entries.
 
         Exact for few values. Beyond, the diagonal is taken as constant, which it nearly is for random hashes, and its
-        mean is estimated from random signs (Hutchinson 1990), to about 1%.
+        mean is estimated from random signs (Hutchinson 1990), with a standard error of at most 0.7%.
         """
         if self.dense:
             return np.diag(self.inverse).copy(), float(self.inverse.sum())
-        # a small load makes the inverse nearly diagonal, and few signs exact
-        wanted = math.ceil(_PROBED * min(1.0, 4 * self.load))
+        # the relative variance of the mean of N squares is 2 y/((1 - y) N), by the spectrum of random hashes: a small
+        # load makes the inverse nearly diagonal, and few signs exact
+        y, least = min(self.load, _FULL), self.values / float(self._norm)
+        wanted = math.ceil(2 * y / (1 - y) / _PRECISION**2)
         signs = generator(0).choice([-1.0, 1.0], (-(-wanted // self.values), self.values))
-        mean = float(np.mean([row @ self.solve(row, _ROUGH)[0] for row in signs])) / self.values
-        total = 0.0 if self.complete else float(self.solve(np.ones(self.values), _ROUGH)[0].sum())
+        # what is left out of a quadratic form of the inverse is the squared error of the solution
+        mean = float(np.mean([row @ self.solve(row, _SHORT * least)[0] for row in signs])) / self.values
+        total = 0.0 if self.complete else float(self.solve(np.ones(self.values), _SHORT * least)[0].sum())
         return np.full(self.values, mean), total
+
+    @property
+    def _norm(self) -> float:
+        """The mean of |X_s|^2 for random hashes; no entry of the inverse's diagonal is smaller than one over it."""
+        return self.cohorts * self.buckets * self.centre * (1 - self.centre) or float(self.cohorts)
 
     def repeated(self) -> list[tuple[int, int]]:
         """Pairs of values with the same buckets in every cohort, which no report tells apart."""

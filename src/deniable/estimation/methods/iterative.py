@@ -3,7 +3,9 @@
 The average log-likelihood f(theta) = sum_j phi_j log (C^T theta)_j is concave with gradient
 g = C (phi / C^T theta), and sum_i theta_i g_i = 1. Hence for d = max_i g_i - 1
     f(best) - f(theta) <= d,
-so d, which costs nothing beyond the update itself, certifies the distance from the maximum.
+so d, which costs nothing beyond the update itself, certifies the distance from the maximum. To the second order
+f(best) - f(theta) is half the squared distance in units of the information of one report; hence no weighted sum of
+frequencies is off by more than sqrt(2 n d) of its standard error: 0.0005 of one for d = 1e-12 and 100,000 reports.
 
 There are two phases. SQUAREM extrapolates plain updates theta <- theta g while they move fast; it starts at equal
 frequencies, and is skipped if a better start is known. Then Newton's method: because f(theta) - sum(theta) has the
@@ -33,7 +35,7 @@ from deniable.estimation.methods.systems import nonnegative
 from deniable.estimation.methods.working_set import SeenChannel, WorkingSet, admitted
 
 GAP = 1e-12  # in average log-likelihood: 1e-12 n nats over all reports
-_STEP = 1e-11  # last Newton step in L1: the gap alone does not bound the distance
+_STEP = 1e-11  # last Newton step in L1, in problems that are not large: the gap alone does not bound the distance
 _EASY_GAP = 1e-3
 _SQUAREM_ROUNDS = 30
 _NEWTON_ROUNDS = 100
@@ -70,15 +72,13 @@ def iterate(counts: Integers, operator: Operator, *, start: Floats | None = None
     less a step costs.
     """
     seen = np.flatnonzero(counts)
-    values = len(operator.adjoint(counts / counts.sum()))
+    values = len(operator.adjoint(counts / counts.sum())) if start is None else len(start)
     observed = _Observed(counts[seen] / counts.sum(), SeenChannel(operator, seen, len(counts), values))
-    theta, updates = np.full(values, 1.0 / values), 0
-    if start is not None and observed.level(start) > observed.level(theta):
-        theta = start
-    else:
-        theta, updates = _squarem(observed, theta)
-        theta = _without_negligible(observed, theta)
-    theta, certified, steps, products = _newton(observed, theta, gap)
+    here, updates = None if start is None else _beyond_equal(observed, start), 0
+    if here is None:
+        theta, updates = _squarem(observed, np.full(values, 1.0 / values))
+        here = _Place.of(observed, _without_negligible(observed, theta))
+    theta, certified, steps, products = _newton(observed, here, gap)
     if certified > gap:
         message = f"The certified gap is {certified:.2g} instead of {gap:.2g}, after {products} products."
         warnings.warn(message, ConvergenceWarning, stacklevel=2)
@@ -98,9 +98,8 @@ class _Observed:
     def objective(self, reports: Floats) -> float:
         return float(self.phi @ np.log(reports))
 
-    def level(self, theta: Floats) -> float:
-        """The objective at a distribution that may make some of the reports impossible."""
-        reports = self.reports(theta)
+    def level(self, reports: Floats) -> float:
+        """The objective at a distribution of reports, some of which may be impossible."""
         return self.objective(reports) if reports.min() > 0 else -np.inf
 
     def gradient(self, reports: Floats) -> Floats:
@@ -134,32 +133,78 @@ def _without_negligible(observed: _Observed, theta: Floats) -> Floats:
     """Set values far below an equal frequency to zero, unless that makes some report impossible."""
     kept = np.where(theta * len(theta) >= _NEGLIGIBLE, theta, 0.0)
     kept /= kept.sum()
-    return kept if observed.level(kept) > -np.inf else theta
+    return kept if observed.level(observed.reports(kept)) > -np.inf else theta
 
 
-def _newton(observed: _Observed, theta: Floats, wanted: float) -> tuple[Floats, float, int, int]:
-    """Take Newton steps on a working set until the gap over all values is certified and the steps are tiny."""
-    best, best_gap, step = theta, np.inf, np.inf
-    steps = products = 0
-    part = observed.channel.restricted(np.flatnonzero(theta))
-    while steps < _NEWTON_ROUNDS and products < _PRODUCTS:
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A distribution as weights of a working set, its reports, and the gradient for all values."""
+
+    part: WorkingSet
+    weights: Floats
+    reports: Floats
+    gradient: Floats
+
+    @staticmethod
+    def of(observed: _Observed, theta: Floats) -> _Place:
+        part = observed.channel.restricted(np.flatnonzero(theta))
         reports = part.forward(theta[part.values])
-        gradient = observed.gradient(reports)
-        gap = float(gradient.max()) - 1
-        if gap <= max(best_gap, wanted):  # below the wanted gap the later point is more exact
-            best, best_gap = theta, gap
-        if gap <= wanted and step <= _STEP:
-            break
-        part = part.extended(admitted(gradient, part.values))
-        here = _Point(observed.phi, part, theta[part.values], reports, gradient[part.values])
-        target, work = here.model_maximum(float(np.clip(_OF_THE_GAP * gap, *_EXACTNESS)))
-        following = here.line_search(target)
-        step = float(np.abs(following - here.weights).sum())
-        theta, steps, products = np.zeros(len(theta)), steps + 1, products + work
-        theta[part.values] = following
-        if _SHRUNK * np.count_nonzero(following) < len(following):
-            part = observed.channel.restricted(np.flatnonzero(theta))
-    return best, max(best_gap, 0.0), steps, products
+        return _Place(part, theta[part.values], reports, observed.gradient(reports))
+
+    @property
+    def gap(self) -> float:
+        return float(self.gradient.max()) - 1
+
+    @property
+    def frequencies(self) -> Floats:
+        theta = np.zeros(len(self.gradient))
+        theta[self.part.values] = self.weights
+        return theta
+
+
+def _beyond_equal(observed: _Observed, start: Floats) -> _Place | None:
+    """The start, unless equal frequencies are likelier."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        here = _Place.of(observed, start)
+    if here.reports.min() <= 0:
+        return None
+    # f is concave, so that f(equal) <= f(start) + mean(gradient) - 1: seldom is more than this bound needed
+    equal = np.full(len(start), 1.0 / len(start))
+    if here.gradient.mean() <= 1 or observed.level(observed.reports(equal)) < observed.objective(here.reports):
+        return here
+    return None
+
+
+def _newton(observed: _Observed, here: _Place, wanted: float) -> tuple[Floats, float, int, int]:
+    """Take Newton steps on a working set until the gap over all values is certified and the steps are tiny.
+
+    Where products with the set cost little, the gradient for all values is computed only when the set is done.
+    """
+    least = np.inf if observed.channel.large else _STEP
+    best, step, steps, products = here, np.inf, 0, 0
+    while (here.gap > wanted or step > least) and steps < _NEWTON_ROUNDS and products < _PRODUCTS:
+        more = admitted(here.gradient, here.part.values)
+        part, weights = here.part.extended(more), np.append(here.weights, np.zeros(len(more)))
+        reports, inside = here.reports, here.gradient[part.values]
+        while True:
+            point = _Point(observed.phi, part, weights, reports, inside)
+            target, work = point.model_maximum(float(np.clip(_OF_THE_GAP * point.gap, *_EXACTNESS)))
+            weights = point.line_search(target)
+            step = float(np.abs(weights - point.weights).sum())
+            steps, products = steps + 1, products + work
+            reports = part.forward(weights)
+            if not observed.channel.dwarfs(part) or steps >= _NEWTON_ROUNDS or products >= _PRODUCTS:
+                break
+            inside = part.adjoint(observed.phi / reports)
+            if float(inside.max()) - 1 <= wanted and step <= least:
+                break
+        if _SHRUNK * np.count_nonzero(weights) < len(weights):
+            kept = np.flatnonzero(weights)
+            part, weights = observed.channel.restricted(part.values[kept]), weights[kept]
+        here = _Place(part, weights, reports, observed.gradient(reports))
+        if here.gap <= max(best.gap, wanted):  # below the wanted gap the later point is more exact
+            best = here
+    return best.frequencies, max(best.gap, 0.0), steps, products
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +216,10 @@ class _Point:
     weights: Floats
     reports: Floats
     gradient: Floats
+
+    @property
+    def gap(self) -> float:
+        return float(self.gradient.max()) - 1
 
     def model_maximum(self, tolerance: float) -> tuple[Floats, int]:
         """Maximise the quadratic model over weights >= 0; also return the number of products with H.

@@ -18,18 +18,28 @@ _TOLERANCE = 1e-10
 
 
 def solve(
-    product: Linear, wanted: Floats, start: Floats, precondition: Linear, *, rounds: int, tolerance: float
+    product: Linear,
+    wanted: Floats,
+    start: Floats | None,
+    precondition: Linear,
+    *,
+    rounds: int,
+    tolerance: float,
+    negligible: float = 0.0,
 ) -> tuple[Floats, int]:
-    """x with product(x) = wanted, and the steps it took.
+    """x with product(x) = wanted, and the steps it took; `start` is zero unless given.
 
     Ends when the residual, in the norm of the preconditioner, is at most `tolerance` times the residuals of `start`
-    and of zero, so that a poor start does not give a poor answer. The system may be singular if it is consistent:
-    x then moves from `start` only in directions that matter.
-    Reference: Hestenes and Stiefel 1952.
+    and of zero, so that a poor start does not give a poor answer; or when a step has lowered the squared error, in the
+    norm of the system itself, by no more than `negligible`. The system may be singular if it is consistent: x then
+    moves from `start` only in directions that matter.
+    Reference: Hestenes and Stiefel 1952, also for the error by which a step lowers it (theorem 6:1).
     """
-    solution = start
-    residual = wanted - product(start)
-    direction = scaled = precondition(residual)
+    solution, residual = np.zeros(len(wanted)), wanted.copy()
+    if start is not None:
+        solution, residual = start.copy(), residual - product(start)
+    scaled = precondition(residual)
+    direction = scaled.copy()
     norm = float(residual @ scaled)
     enough = max(tolerance**2 * min(norm, float(wanted @ precondition(wanted))), 1e-30)
     for step in range(rounds):
@@ -37,11 +47,14 @@ def solve(
             return solution, step
         image = product(direction)
         length = norm / float(direction @ image)
-        solution = solution + length * direction
-        residual = residual - length * image
+        solution += length * direction
+        if length * norm <= negligible:
+            return solution, step + 1
+        residual -= length * image
         scaled = precondition(residual)
         norm, previous = float(residual @ scaled), norm
-        direction = scaled + (norm / previous) * direction
+        direction *= norm / previous
+        direction += scaled
     return solution, rounds
 
 

@@ -2,28 +2,31 @@
 
 The most likely distribution of n reports over many more values has few nonzero frequencies. While these are searched
 for, all products are with the rows of C of a working set of values, and only for the reports that were made. If the
-channel can list its entries, they are kept as a sparse matrix and a constant (most entries of a private channel are
-equally low); else, or where the list would be long, the channel's own products are used.
+channel can list its entries, products are with the list (listed_channel.py); else, or where the list would be long,
+with the channel itself.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from deniable.core.arrays import Floats, Indices
-from deniable.core.extras import needed
 from deniable.estimation.channel import Listing, Operator
+from deniable.estimation.methods.listed_channel import Dense, Sparse
 
 _LEAST_ADMITTED = 50
 _SHARE_ADMITTED = 4  # admit at most one new value per this many already in the set
 # most entries per value and cell of the channel; with more, its own products cost less
-_LOOKED_AT = 64  # entries
-_STORED = 4  # entries that are not the constant
-_PIECE = 2**22  # entries listed at once
-_SAMPLE = 16  # values from which the number of stored entries is estimated
+_LOOKED_AT, _IF_QUICK = 128, 16  # entries
+_SMALL = 32  # entries of a list whose products cost far less
+_LARGE = 2**18  # values and cells of a channel whose own products take long
+_STORED = 4  # entries of a sparse list
+_SPARSE = 0.125  # share of entries that are not the constant, up to which a sparse list is shorter
+_ROOM = 2**28  # bytes of a dense list
+_SAMPLE = 16  # values from which the share is estimated
 
 
 class WorkingSet(Protocol):
@@ -32,6 +35,11 @@ class WorkingSet(Protocol):
     @property
     def values(self) -> Indices:
         """The values, in the order of the weights."""
+        ...
+
+    @property
+    def listed(self) -> bool:
+        """Whether products are with a list of entries."""
         ...
 
     def forward(self, weights: Floats) -> Floats:
@@ -81,15 +89,25 @@ class SeenChannel:
         listed = self._listed(values)
         return _Embedded(self, values) if listed is None else listed
 
+    @property
+    def large(self) -> bool:
+        """Whether products with the whole channel take long."""
+        return self.cells + self.total >= _LARGE
+
+    def dwarfs(self, part: WorkingSet) -> bool:
+        """Whether a gradient for all values takes as long as many products with a working set."""
+        return part.listed and self.large and len(part.values) * len(self.seen) <= _SMALL * (self.cells + self.total)
+
     def _listed(self, values: Indices) -> WorkingSet | None:
         operator, entries, size = self.operator, len(values) * len(self.seen), self.cells + self.total
-        if not isinstance(operator, Listing) or not 0 < entries <= _LOOKED_AT * size:
+        if not isinstance(operator, Listing):
             return None
-        sample = operator.entries(values[:: -(-len(values) // _SAMPLE)], self.seen)
-        base = float(sample.min())
-        if float((sample != base).mean()) * entries > _STORED * size:
+        if not 0 < entries <= (_IF_QUICK if operator.quick else _LOOKED_AT) * size:
             return None
-        return _Listed(self, values[:0], base, None).extended(values)
+        share = float((operator.codes(values[:: -(-len(values) // _SAMPLE)], self.seen) > 0).mean())
+        if share <= _SPARSE:
+            return Sparse.of(operator, values, self.seen) if share * entries <= _STORED * size else None
+        return Dense.of(operator, values, self.seen) if entries <= _ROOM else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +116,7 @@ class _Embedded:
 
     channel: SeenChannel
     values: Indices
+    listed: ClassVar[bool] = False
 
     def forward(self, weights: Floats) -> Floats:
         everything = np.zeros(self.channel.total)
@@ -112,50 +131,6 @@ class _Embedded:
 
     def extended(self, more: Indices) -> WorkingSet:
         return _Embedded(self.channel, np.append(self.values, more)) if len(more) else self
-
-
-@dataclass(frozen=True, eq=False)
-class _Listed:
-    """A working set by its entries: one constant, and the sparse differences from it."""
-
-    channel: SeenChannel
-    values: Indices
-    base: float
-    above: Any  # scipy.sparse, one row per value; None for no values
-
-    def forward(self, weights: Floats) -> Floats:
-        return np.asarray(self.base * weights.sum() + weights @ self.above)
-
-    def adjoint(self, scores: Floats) -> Floats:
-        return np.asarray(self.base * scores.sum() + self.above @ scores)
-
-    def adjoint_squared(self, scores: Floats) -> Floats:
-        # (base + above)^2
-        squares = self.above.power(2) @ scores + 2 * self.base * (self.above @ scores)
-        return np.asarray(self.base**2 * scores.sum() + squares)
-
-    def extended(self, more: Indices) -> WorkingSet:
-        with needed():
-            from scipy.sparse import vstack
-
-        if not len(more):
-            return self
-        pieces = np.array_split(more, min(len(more), -(-len(more) * len(self.channel.seen) // _PIECE)))
-        rows = [self._rows(piece) for piece in pieces]
-        above = vstack(rows if self.above is None else [self.above, *rows], format="csr")
-        return _Listed(self.channel, np.append(self.values, more), self.base, above)
-
-    def _rows(self, values: Indices) -> Any:
-        with needed():
-            from scipy.sparse import csr_array
-
-        operator, seen = self.channel.operator, self.channel.seen
-        assert isinstance(operator, Listing)
-        entries = operator.entries(values, seen)
-        places = np.flatnonzero(entries != self.base)
-        rows, columns = np.divmod(places, len(seen))
-        starts = np.searchsorted(rows, np.arange(len(values) + 1))
-        return csr_array((entries.reshape(-1)[places] - self.base, columns, starts), entries.shape)
 
 
 def admitted(gradient: Floats, inside: Indices) -> Indices:

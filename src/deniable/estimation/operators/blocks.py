@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask, Numbers
 from deniable.core.extras import needed
+from deniable.estimation.operators.hadamard import dealt
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
@@ -26,6 +27,7 @@ class ShiftBlocks:
     base: Integers
     blocks: int
     values: int
+    quick: ClassVar[bool] = False
 
     @property
     def _longest(self) -> int:
@@ -87,7 +89,7 @@ class ShiftBlocks:
     def neighbours(self, counts: Counts) -> Counts:
         """For each value, the number of reports in its block."""
         totals = counts.reshape(self.blocks, self.modulus).sum(axis=1)
-        return np.resize(totals, self.values)  # repeated: block x mod h
+        return dealt(totals, self.values)
 
     def supported(self, values: Indices, reports: Indices) -> Mask:
         """Whether B is the value's block and y - v lies in D, for reports (B, y) and one row per value."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask, Spectrum
 from deniable.core.extras import needed
+from deniable.estimation.operators.transforms import Transform
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
@@ -30,6 +31,7 @@ class ShiftFamily:
     base: Integers
     multipliers: tuple[int, ...]
     values: int = 0
+    quick: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", self.values or self.modulus)
@@ -71,41 +73,41 @@ class ShiftFamily:
         return total + _EXACT * self.support(high) if len(high) else total
 
     @cached_property
-    def _padded(self) -> tuple[int, Spectrum]:
-        """A length for which transforms are fast, and the sets' transforms at that length.
+    def _padded(self) -> tuple[Transform, Spectrum]:
+        """A transform of a length for which it is fast, and the sets' spectra at that length.
 
         K often has large prime factors, for which transforms are several times slower. A value moved by an element
         of a set stays below K + values - 1, so that at this length nothing wraps around.
         """
-        with needed():
-            from scipy.fft import next_fast_len
-
-        length = int(next_fast_len(self.modulus + self.values - 1, real=True))
-        return length, np.array([_rfft(self.indicator(j), length) for j in range(self.cohorts)])
+        transform = Transform.of_at_least(self.modulus + self.values - 1)
+        sets = np.empty((self.cohorts, *transform.shape), np.complex128)
+        for j in range(self.cohorts):
+            sets[j] = transform.forward(self.indicator(j))
+        return transform, sets
 
     def gather(self, scores: Floats | Counts) -> Floats:
         """sum_j sum_(d in D_j) scores[j, x + d], for every value x."""
         rows = scores.reshape(self.cohorts, self.modulus)
-        length, sets = self._padded
+        transform, sets = self._padded
         total: Any = None
-        around = np.zeros(length)
+        around = np.zeros(transform.length)
         for j in range(self.cohorts):
             # the row is continued cyclically, as far as x + d may reach
             around[: self.modulus] = rows[j]
             around[self.modulus : self.modulus + self.values - 1] = rows[j, : self.values - 1]
-            spectrum = _rfft(around)
+            spectrum = transform.forward(around)
             np.conj(spectrum, out=spectrum)  # in place: large arrays cost more to allocate than to fill
             spectrum *= sets[j]
             total = spectrum if total is None else np.add(total, spectrum, out=total)
-        return _irfft(np.conj(total, out=total), length)[: self.values]
+        return transform.backward(np.conj(total, out=total))[: self.values]
 
     def scatter(self, weights: Floats) -> Floats:
         """sum_(d in D_j) weights[y - d], for every (j, y): the transpose of `gather`. Weights left out are 0."""
-        length, sets = self._padded
-        spectrum = _rfft(weights, length)
+        transform, sets = self._padded
+        spectrum = transform.forward(weights)
         out = np.empty((self.cohorts, self.modulus))
         for j in range(self.cohorts):
-            product = _irfft(spectrum * sets[j], length)
+            product = transform.backward(spectrum * sets[j])
             out[j] = product[: self.modulus]
             beyond = self.values - 1  # a sum y = x + d >= K wraps around to y - K
             out[j, :beyond] += product[self.modulus : self.modulus + beyond]
@@ -113,10 +115,12 @@ class ShiftFamily:
 
     def supported(self, values: Indices, reports: Indices) -> Mask:
         """Whether y - x lies in D_j, for reports (j, y) and one row per value x."""
+        from deniable.kernels.incidence import shifted_members
+
         cohorts, shifted = np.divmod(reports, self.modulus)
-        places = (shifted - values[:, np.newaxis]) % self.modulus
-        places += cohorts * self.modulus
-        return np.asarray(self.members[places])
+        out = np.empty((len(values), len(reports)), np.uint8)
+        shifted_members(values, cohorts * self.modulus, shifted, self.members, self.modulus, out)
+        return out.view(np.bool_)
 
     def invert(self, rows: Floats) -> Floats:
         """The correlation divided by S_m at every frequency but zero, which is set to zero."""
@@ -164,11 +168,11 @@ def average_over_users(moment: Floats, shares: Floats) -> Floats:
     return np.asarray((total - shares * moment[0]) / np.maximum(1 - shares, 1e-12))
 
 
-def _rfft(row: Floats, length: int | None = None) -> Any:
+def _rfft(row: Floats) -> Any:
     with needed():
         from scipy.fft import rfft
 
-    return rfft(row, length)
+    return rfft(row)
 
 
 def _irfft(spectrum: Spectrum, length: int) -> Floats:

@@ -7,10 +7,16 @@ Value x is number x div h of block x mod h, and has the column first + x div h o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from deniable.core.arrays import Floats, Indices, Mask, Numbers
+
+
+def dealt(numbers: Numbers, values: int) -> Numbers:
+    """The numbers of blocks, repeated for as many values: value x is in block x mod h."""
+    return np.tile(numbers, -(-values // len(numbers)))[:values]
 
 
 @dataclass(frozen=True)
@@ -29,11 +35,10 @@ class HadamardBlocks:
 
     def deal(self, weights: Floats) -> Floats:
         """Place the weights of the values at their block and column, zeros elsewhere."""
-        columns = self._columns
-        dealt = np.zeros((columns.stop - columns.start) * self.blocks)
-        dealt[: self.values] = weights
         rows = np.zeros((self.blocks, self.length))
-        rows[:, columns] = dealt.reshape(-1, self.blocks).T
+        full, rest = divmod(self.values, self.blocks)
+        rows[:, self.first : self.first + full] = weights[: self.values - rest].reshape(full, self.blocks).T
+        rows[:rest, self.first + full : self.first + full + 1] = weights[self.values - rest :, np.newaxis]
         return rows
 
     def read(self, rows: Numbers) -> Numbers:
@@ -47,7 +52,7 @@ class HadamardBlocks:
 
     def of_block(self, numbers: Numbers) -> Numbers:
         """For each value, the number of its block."""
-        return np.resize(numbers, self.values)  # repeated: block x mod h
+        return dealt(numbers, self.values)
 
     def signed(self, rows: Numbers) -> Numbers:
         """sum over u of +-rows[block, u], for every value. The rows are overwritten."""
@@ -65,6 +70,7 @@ class Parities:
     """
 
     matrices: HadamardBlocks
+    quick: ClassVar[bool] = True
 
     def scatter(self, weights: Floats) -> Floats:
         from deniable.kernels.hadamard import transform
@@ -72,12 +78,16 @@ class Parities:
         rows = self.matrices.deal(weights)
         rows[:, 0] = rows.sum(axis=1)
         transform(rows)  # sum of weight (1 + sign): twice the weight with the sign +
-        return rows / 2
+        rows /= 2  # in place: large arrays cost more to allocate than to fill
+        return rows
 
     def gather(self, scores: Floats) -> Floats:
         rows = scores.reshape(self.matrices.blocks, self.matrices.length).copy()
-        totals = self.matrices.of_block(rows.sum(axis=1))
-        return np.asarray((totals + self.matrices.signed(rows)) / 2)
+        totals = rows.sum(axis=1)
+        sums = self.matrices.signed(rows)
+        sums += totals if len(totals) == 1 else self.matrices.of_block(totals)
+        sums /= 2
+        return np.asarray(sums)
 
     def supported(self, values: Indices, reports: Indices) -> Mask:
         blocks, rows = np.divmod(reports, self.matrices.length)
@@ -92,6 +102,7 @@ class Signs:
     """
 
     matrices: HadamardBlocks
+    quick: ClassVar[bool] = True
 
     def scatter(self, weights: Floats) -> Floats:
         from deniable.kernels.hadamard import transform

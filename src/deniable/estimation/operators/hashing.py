@@ -14,18 +14,20 @@ The classes of cyclotomic local hashing are a shift family (designs.py), with a 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Mask, Numbers
+from deniable.core.arrays import Codes, Counts, Floats, Indices, Mask, Numbers
 from deniable.core.extras import needed
 from deniable.estimation.operators.designs import ShiftFamily
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 _TOTAL = 2**50  # pieces are smaller where their sum would be too large for floats
+_TABLE = 2**12  # inner products of a value that are tabulated at once; they stay in the processor's cache
 _CLEAR = 0.1  # pieces are smaller if sums are further from integers than this
 
 
@@ -41,6 +43,10 @@ class LinearHashes:
     digits: int
     values: int
     lines: bool
+
+    @property
+    def quick(self) -> bool:
+        return self.base == 2
 
     @property
     def seeds(self) -> int:
@@ -170,15 +176,16 @@ class LinearHashes:
 
     def supported(self, values: Indices, reports: Indices) -> Mask:
         """Whether <a, x> = y for reports (a, y), one row per value x."""
+        from deniable.kernels.incidence import hashed_equal
+
         seeds, hashed = np.divmod(reports, self.base)
         vectors = self._leading[seeds] if self.lines else seeds
-        # sums of d products of digits, which floats hold exactly
-        apart = (self._digits(values).T @ self._digits(vectors) - hashed).astype(np.int64)
-        return np.asarray(apart // self.base * self.base == apart)
-
-    def _digits(self, numbers: Indices) -> Floats:
-        powers = self.base ** np.arange(self.digits)[:, np.newaxis]
-        return np.asarray(numbers // powers % self.base, np.float64)
+        at_once = max(1, int(math.log(_TABLE, self.base)))  # digits of a seed that one table covers
+        count, whole = -(-self.digits // at_once), self.base**at_once
+        parts = np.stack([vectors // whole**place % whole for place in range(count)])
+        out = np.empty((len(values), len(reports)), np.uint8)
+        hashed_equal(values, parts, hashed, self.base, at_once, np.empty((count, whole), np.int64), out)
+        return out.view(np.bool_)
 
     @cached_property
     def _leading(self) -> Indices:
@@ -235,10 +242,22 @@ class ClassOperator:
         extra = self.middle**2 - self.shifts.low**2
         return self.shifts.adjoint_squared(rows.reshape(-1)) + extra * self._own(rows)
 
-    def entries(self, values: Indices, reports: Indices) -> Floats:
+    @property
+    def quick(self) -> bool:
+        return self.shifts.quick
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        return *self.shifts.levels, self.middle
+
+    def codes(self, values: Indices, reports: Indices) -> Codes:
         own, classes = np.divmod(reports, self.family.cohorts)
-        shifted = self.shifts.entries(values, classes * self.family.modulus + own)
-        return np.where(values[:, np.newaxis] == own, self.middle, shifted)
+        found = self.shifts.codes(values, classes * self.family.modulus + own)
+        order = np.argsort(own, kind="stable")  # so that the reports with y = x are neighbours
+        first, last = (np.searchsorted(own, values, side=side, sorter=order) for side in ("left", "right"))
+        for row, start, stop in zip(found, first.tolist(), last.tolist(), strict=True):
+            row[order[start:stop]] = 2
+        return found
 
     def _by_class(self, scores: Floats) -> Floats:
         return np.ascontiguousarray(scores.reshape(-1, self.family.cohorts).T)

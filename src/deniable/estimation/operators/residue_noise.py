@@ -21,8 +21,9 @@ from deniable.estimation.operators.residues import DENSE, ResidueSystem, evenly
 from deniable.estimation.tails import Steps
 
 EVERY = 640  # up to this many values, averages are over all of them
-SAMPLE = 32  # evenly spaced values averaged over beyond that
-_EXACTLY, _CLOSELY = 1e-13, 1e-8  # residuals
+_SAMPLE = 32  # most evenly spaced values averaged over beyond that
+_SAMPLED = 2**20  # entries in all their rows
+_EXACTLY, _CLOSELY = 1e-13, 3e-4  # residuals; the second is far below the sampling error
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,22 @@ class ResidueNoise:
     def centre(self) -> Floats:
         """h: the estimate if all residues of a modulus were equally frequent."""
         even = np.concatenate([np.full(m, 1 / m) for m in self.system.moduli])
-        return self.system.least_squares(even)[0]
+        return self.system.solve(self.system.tile(even), tolerance=self._tolerance)[0]
+
+    @property
+    def _tolerance(self) -> float:
+        return _EXACTLY if self.system.k <= EVERY else _CLOSELY
+
+    @cached_property
+    def sample(self) -> Indices:
+        """All values up to `EVERY`, else evenly spaced ones, the fewer the more work each is."""
+        k = self.system.k
+        # the Gram matrix is the same if the order of all values is reversed, so that one half stands for both
+        return np.arange(k) if k <= EVERY else evenly(-(-k // 2), max(2, min(_SAMPLE, _SAMPLED // k)))
+
+    @cached_property
+    def _sample_weights(self) -> list[Floats]:
+        return self._weights(self.sample)
 
     def of_weights(self, weights: Floats) -> Floats:
         """n Var of the weighted sum of the estimate, if all users had one value; one entry per value."""
@@ -96,11 +112,10 @@ class ResidueNoise:
     def _weights(self, values: Indices) -> list[Floats]:
         """For each modulus, b less its mean: the weights of the residues in the estimates of these values."""
         k = self.system.k
-        tolerance = _EXACTLY if k <= EVERY else _CLOSELY
         if k <= DENSE:
             rows = np.linalg.inv(self.system.matrix())[values]
         else:
-            rows = np.array([self.system.inverse_row(value, tolerance) for value in values.tolist()])
+            rows = np.array([self.system.inverse_row(value, self._tolerance) for value in values.tolist()])
         found = []
         for weight, channel in zip(self.system.weights, self.channels, strict=True):
             padded = np.zeros((len(values), -(-k // channel.m) * channel.m))
@@ -113,7 +128,8 @@ class ResidueNoise:
         """For each value, the variance that its senders add to its estimate, and that others add on average."""
         k = self.system.k
         own, total = np.zeros(len(values)), np.zeros(len(values))
-        for centred, channel in zip(self._weights(values), self.channels, strict=True):
+        weights = self._sample_weights if values is self.sample else self._weights(values)
+        for centred, channel in zip(weights, self.channels, strict=True):
             m, (a, d), scale = channel.m, channel.moments(), self._scale(channel)
             common = a * (centred**2).sum(axis=1)
             carriers = np.bincount(np.arange(k) % m, minlength=m)  # the number of values with each residue
@@ -130,10 +146,9 @@ class ResidueNoise:
     @cached_property
     def _profiles(self) -> tuple[Profile, ...]:
         """The weights of a value's residues, by modulus: of each value up to `EVERY`, else averages over a sample."""
-        k, every = self.system.k, self.system.k <= EVERY
-        values = np.arange(k) if every else evenly(k, SAMPLE)
+        values, every = self.sample, self.system.k <= EVERY
         found = []
-        for centred, channel in zip(self._weights(values), self.channels, strict=True):
+        for centred, channel in zip(self._sample_weights, self.channels, strict=True):
             own = centred[np.arange(len(values)), values % channel.m]
             squares = (centred**2).sum(axis=1)
             beside = (squares - own**2) / (channel.m - 1)
@@ -165,8 +180,7 @@ class ResidueNoise:
 
     @cached_property
     def _sampled(self) -> tuple[Floats, Floats]:
-        k = self.system.k
-        return self.of_values(np.arange(k) if k <= EVERY else evenly(k, SAMPLE))
+        return self.of_values(self.sample)
 
     @cached_property
     def average(self) -> tuple[float, float]:
@@ -179,4 +193,4 @@ class ResidueNoise:
         """The relative standard error of the averages, as for a random sample; zero if all values were taken."""
         if self.system.k <= EVERY:
             return 0.0
-        return max(float(each.std() / each.mean()) for each in self._sampled) / math.sqrt(SAMPLE)
+        return max(float(each.std() / each.mean()) for each in self._sampled) / math.sqrt(len(self.sample))

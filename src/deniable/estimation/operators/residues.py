@@ -18,6 +18,8 @@ import numpy as np
 from deniable.core.arrays import Floats, Integers, Numbers
 
 _TOLERANCE = 1e-13  # of the residual
+_MOVED = 3e-4  # standard errors, on average over the values, that the last step may move
+_EXACTLY = 1024  # values up to which least squares are solved to working precision
 _ROUNDS = 5000
 DENSE = 200  # up to this many values the Gram matrix is written out
 _PROBES = 8
@@ -84,17 +86,28 @@ class ResidueSystem:
         gram(vector, self._moduli, self._weights, ridge, np.empty(max(self.moduli)), out)
         return out
 
-    def solve(self, wanted: Floats, ridge: float = 0.0, tolerance: float = _TOLERANCE) -> tuple[Floats, int]:
-        """z with (G + ridge) z = wanted, and the steps of conjugate gradients (the diagonal of G is constant)."""
+    def solve(
+        self, wanted: Floats, ridge: float = 0.0, tolerance: float = _TOLERANCE, negligible: float = 0.0
+    ) -> tuple[Floats, int]:
+        """z with (G + ridge) z = wanted, and the steps of conjugate gradients (the diagonal of G is constant).
+
+        The last step is one that lowers the squared error e G e by no more than `negligible`.
+        """
         from deniable.kernels.residues import solve_gram
 
         out = np.empty(self.k)
-        steps = solve_gram(wanted, self._moduli, self._weights, ridge, tolerance, _ROUNDS, out)
+        steps = solve_gram(wanted, self._moduli, self._weights, ridge, tolerance, negligible, _ROUNDS, out)
         return out, steps
 
-    def least_squares(self, residues: Floats, ridge: float = 0.0) -> tuple[Floats, int]:
-        """z with the least sum of w_j (A z - residues)^2 + ridge |z|^2, and the steps it took."""
-        return self.solve(self.tile(residues), ridge)
+    def least_squares(self, residues: Floats, ridge: float = 0.0, variance: float = 0.0) -> tuple[Floats, int]:
+        """z with the least sum of w_j (A z - residues)^2 + ridge |z|^2, and the steps it took.
+
+        Of many values it ends within a hundredth of their standard errors, if the covariances of z are at least
+        `variance` G^-1.
+        """
+        # e G e/variance is an error in squared standard errors, of all values together
+        enough = _MOVED**2 * self.k * variance if self.k > _EXACTLY else 0.0
+        return self.solve(self.tile(residues), ridge, negligible=enough)
 
     def matrix(self) -> Floats:
         """G written out, for small k."""

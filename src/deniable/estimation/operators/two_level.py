@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Indices, Mask, Symbols
+from deniable.core.arrays import Codes, Floats, Indices, Mask, Symbols
 
 
 class Incidence(Protocol):
@@ -30,6 +30,11 @@ class Incidence(Protocol):
 @runtime_checkable
 class ListedIncidence(Incidence, Protocol):
     """An incidence that can list single pairs: worth it where few values and few reports matter."""
+
+    @property
+    def quick(self) -> bool:
+        """Whether sums over all pairs take a few additions per cell."""
+        ...
 
     def supported(self, values: Indices, reports: Indices) -> Mask:
         """Whether reports support values, one row per value."""
@@ -49,16 +54,22 @@ class TwoLevelOperator:
     gain: float
 
     def forward(self, weights: Floats) -> Floats:
-        shares = self.low * weights.sum() + self.gain * self.incidence.scatter(weights)
-        return np.asarray(shares.reshape(-1))
+        return _line(self.low * weights.sum(), self.gain, self.incidence.scatter(weights), weights)
 
     def adjoint(self, scores: Floats) -> Floats:
-        return np.asarray(self.low * scores.sum() + self.gain * self.incidence.gather(scores))
+        return _line(self.low * scores.sum(), self.gain, self.incidence.gather(scores), scores)
 
     def adjoint_squared(self, scores: Floats) -> Floats:
         # high^2 - low^2 = gain (high + low)
-        sums = self.incidence.gather(scores)
-        return np.asarray(self.low**2 * scores.sum() + self.gain * (self.high + self.low) * sums)
+        step = self.gain * (self.high + self.low)
+        return _line(self.low**2 * scores.sum(), step, self.incidence.gather(scores), scores)
+
+
+def _line(constant: float, step: float, sums: Floats, given: Floats) -> Floats:
+    """constant + step sums, in place unless the sums are what was given: allocating large arrays takes long."""
+    shares = np.multiply(sums, step, out=None if np.may_share_memory(sums, given) else sums)
+    shares += constant
+    return np.asarray(shares.reshape(-1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +78,16 @@ class ListingTwoLevelOperator(TwoLevelOperator):
 
     incidence: ListedIncidence
 
-    def entries(self, values: Indices, reports: Indices) -> Floats:
-        return np.where(self.incidence.supported(values, reports), self.high, self.low)
+    @property
+    def quick(self) -> bool:
+        return self.incidence.quick
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        return self.low, self.high
+
+    def codes(self, values: Indices, reports: Indices) -> Codes:
+        return self.incidence.supported(values, reports).view(np.uint8)
 
 
 def two_level_operator(incidence: Incidence, high: Fraction, low: Fraction) -> TwoLevelOperator:

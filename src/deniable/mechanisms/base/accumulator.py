@@ -9,7 +9,7 @@ from weakref import ref
 
 import numpy as np
 
-from deniable.core.errors import CountOverflow
+from deniable.core.errors import CountOverflow, InvalidArgument, kind_of
 from deniable.core.forks import held_while_forking
 from deniable.core.summary import MAX_COUNT, Summary
 from deniable.mechanisms.layouts.levels import MAX_LEVELS
@@ -67,11 +67,21 @@ class Accumulator:
     def merge(self, other: Summary | Accumulator) -> None:
         """Add the counts of a summary, or of another accumulator, of the same spec."""
         summary = other.summary() if isinstance(other, Accumulator) else other
+        if not isinstance(summary, Summary):
+            raise InvalidArgument("summary", "be a Summary, or an Accumulator", kind_of(summary))
+        self.mechanism.same_spec("a summary", summary.fingerprint)
+        self.mechanism.layout.check_counts(summary)
+        most = max(summary.n, int(summary.counts.max()))
         with self._lock:
-            total = self._frozen() + summary
-            self.mechanism.layout.check_counts(total)
-            self._counts, self._n, self._simulated = total.counts.copy(), total.n, total.simulated
-            self._room = MAX_COUNT - max(total.n, int(self._counts.max()))
+            room = self._room - most
+            if room < 0:  # it may fit all the same, since the largest counts may be in different cells
+                room = min(MAX_COUNT - self._n - summary.n, int((MAX_COUNT - self._counts - summary.counts).min()))
+            if room < 0:
+                raise CountOverflow(f"counts must stay below {MAX_COUNT}; nothing was added")
+            self._counts += summary.counts
+            self._room = room
+            self._n += summary.n
+            self._simulated |= summary.simulated
 
     def summary(self) -> Summary:
         """Return a frozen copy of the counts so far."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.batches import slices
 from deniable.core.errors import MalformedReport
 from deniable.core.reports import Report, Reports
 from deniable.randomness.choices import Choices
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 FEW = 64  # batches up to this size take the plain path
 _OVERHEAD = 10  # steps of plain Python per report, besides one per word
 CHUNK_WORDS = 2**17  # words per kernel call: they stay in the processor's cache
-_BATCH, _BATCH_BYTES = 2**18, 2**26  # users simulated at once, and the bytes their reports may take
+_SIMULATED = 2**18  # users simulated at once
 
 
 def randomized(kernel: Callable[..., int], indices: Indices, words: Words, *numbers: Any, out: Payloads) -> Indices:
@@ -42,8 +43,7 @@ def one_by_one(mechanism: Definition, indices: Indices, keystream: Keystream) ->
     out = mechanism.layout.empty(len(indices))
     stream, stride = keystream.stream(0), mechanism.stride
     for i, index in enumerate(indices.tolist()):
-        words = stream.words(stride).tolist()
-        out[i] = mechanism.randomize_one(index, Choices(words, keystream.overflow(i)))
+        out[i] = mechanism.randomize_one(index, Choices(stream.words(stride), keystream.overflow(i)))
     return out
 
 
@@ -59,7 +59,7 @@ def in_chunks(mechanism: Definition, indices: Indices, keystream: Keystream) -> 
         words = buffer[: stride * (part.stop - start)]
         stream.fill(zeros[: 8 * len(words)], buffer)
         for i in mechanism.randomize(indices[part], words, out[part]).tolist():
-            own = words[i * stride : (i + 1) * stride].tolist()
+            own = words[i * stride : (i + 1) * stride]
             choices = Choices(own, keystream.overflow(start + i))
             out[start + i] = mechanism.randomize_one(int(indices[start + i]), choices)
     return out
@@ -70,9 +70,8 @@ def simulated_one_by_one(mechanism: Definition, true_counts: Counts, generator: 
     layout = mechanism.layout
     counts = np.zeros(layout.cells, np.int64)
     ends = np.cumsum(true_counts)
-    batch = min(_BATCH, max(1, _BATCH_BYTES // layout.empty(1).nbytes))
-    for start in range(0, int(ends[-1]), batch):
-        users = np.arange(start, min(start + batch, int(ends[-1])))
+    for part in slices(int(ends[-1]), layout.row_bytes, most=_SIMULATED):
+        users = np.arange(part.start, part.stop)
         keystream = Keystream(generator.bytes(KEY_BYTES), simulated=True)
         layout.count(payloads(mechanism, np.searchsorted(ends, users, side="right"), keystream), counts)
     return counts

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.caches import FieldsOnly
 from deniable.core.display import brief
 from deniable.core.domain import Domain
 from deniable.core.domain.open import Open
@@ -48,7 +49,7 @@ def float_bound(epsilon: float) -> float:
 
 
 @dataclass(frozen=True)
-class Definition(ABC):
+class Definition(FieldsOnly, ABC):
     """The part of a mechanism that differs from one to the next. Frozen; what follows from it is computed once."""
 
     name: ClassVar[str]

@@ -27,7 +27,7 @@ from deniable.mechanisms.base.accumulator import Accumulator
 from deniable.mechanisms.base.definition import Definition
 from deniable.mechanisms.base.server import KEPT, batch_of, estimated
 from deniable.mechanisms.layouts.codes import as_bytes, cut, listed, stacked
-from deniable.mechanisms.layouts.layout import Payload, one_row
+from deniable.mechanisms.layouts.layout import Payload, one_row, raw
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 
@@ -59,7 +59,7 @@ class Mechanism(Definition):
         """Randomise one person's value in plain Python: what a device runs."""
         index = self.domain.index(value)
         keystream = Keystream.fresh()
-        words = keystream.stream(0).words(self.stride).tolist()
+        words = keystream.stream(0).words(self.stride)
         return Report(self.randomize_one(index, Choices(words, keystream.overflow(0))), self.fingerprint)
 
     def payloads(self, indices: Indices, keystream: Keystream) -> Payloads:
@@ -126,7 +126,7 @@ class Mechanism(Definition):
         elif is_arrow(reports) and (hasattr(reports, "schema") or not hasattr(reports, "__len__")):
             reports = Reports.from_arrow(reports)
         if not isinstance(reports, Reports):
-            data = np.asarray(reports)
+            data = raw(reports)
             if data.dtype.kind not in "iufb" and data.size:
                 raise MalformedReport(f"reports must be numbers, got {shown(reports)}. {PRIVATIZE_FIRST}")
             return self.layout.check(data), False
@@ -262,7 +262,7 @@ class Mechanism(Definition):
         if not isinstance(summary, Summary):
             raise InvalidArgument("summary", "be a Summary, or Reports", summary, PRIVATIZE_FIRST)
         options = self.methods if kept is None else (*self.methods, KEPT)
-        method = choice(options, method=method or self.default_method)
+        method = choice(options, method=self.default_method if method is None else method)
         choice(TARGETS, target=target)
         self.check_summary(summary)
         return estimated(self, self.evidence(summary), kept, method, target)

@@ -90,7 +90,7 @@ class FiniteChannel(Mechanism):
         return 1
 
     def randomize_one(self, index: int, choices: Choices) -> int:
-        return choices.level(self._starts[index])
+        return choices.level(self._limits[index])
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         order = np.argsort(indices.astype(np.uint16), kind="stable")  # by radix, which is fast

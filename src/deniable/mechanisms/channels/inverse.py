@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.core.arrays import Floats
+from deniable.core.caches import FieldsOnly
 from deniable.estimation.channel import Noise, for_target
 from deniable.estimation.tails import Steps
 
@@ -15,7 +16,7 @@ _CLOSE = 1e-7  # how far the inverse may miss before it is no use
 
 
 @dataclass(frozen=True, eq=False)
-class LinearInverse:
+class LinearInverse(FieldsOnly):
     """The unbiased estimate of least variance for users spread evenly, among all that are linear in the counts.
 
     Formula: with C the matrix, s its column means and A = C diag(s)^-1/2, what a report y adds to the estimates is

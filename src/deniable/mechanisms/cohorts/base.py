@@ -227,7 +227,7 @@ class CohortMechanism(Mechanism):
         design = self.whole_design
         if not design.identifiable:
             raise self._confusing_seed()
-        return self.cohort_cells(summary, design).least_squares().first
+        return self.cohort_cells(summary, design).solution
 
     def _confusing_seed(self) -> InvalidArgument:
         hint = "Use another seed or more cohorts."

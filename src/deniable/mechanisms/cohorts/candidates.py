@@ -85,7 +85,7 @@ def decode(
         summary, mechanism.functions.design(mechanism.domain.indices(labels), complete=complete)
     )
     _warn_of_twins(cells, labels)
-    method = method or ("projected" if cells.design.load <= MOST_LOAD else "selected")
+    method = method if method is not None else ("projected" if cells.design.load <= MOST_LOAD else "selected")
     announce(f"fitting {len(labels):,} candidates ({method})")
     found = _decoded(mechanism, summary, cells, method)
     v1 = mechanism.own_noise(found.noise)
@@ -132,14 +132,14 @@ def _decoded(mechanism: CohortMechanism, summary: Summary, cells: CohortCells, m
 
 
 def _most_likely(mechanism: Any, summary: Summary, cells: CohortCells) -> Decoded:
+    from deniable.estimation.cohorts.likelihood import work
     from deniable.estimation.methods.iterative import iterate
 
     first = cells.least_squares()
     start = cells.projected().frequencies
     complete = cells.design.complete
     found = iterate(summary.counts, mechanism.channel_of(cells.design, unlisted=not complete), start=start)
-    work = {"gap": found.gap, "updates": found.updates, "newton_steps": found.newton_steps}
-    return replace(first, frequencies=found.frequencies, details=work)
+    return replace(first, frequencies=found.frequencies, details=work(found))
 
 
 def _warn_of_twins(cells: CohortCells, labels: list[Any]) -> None:

@@ -27,6 +27,7 @@ from deniable.estimation.operators.marks import BucketMarkOperator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.cohorts.sizes import BucketRule
+from deniable.mechanisms.layouts.bitmaps import one_bit
 from deniable.mechanisms.layouts.filters import FilterLayout
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.unary.unary_encoding import COIN_BITS, MAX_VALUES, best_guesses, least_flip
@@ -92,7 +93,12 @@ class FlippedFilters(CohortMechanism):
     def randomize_one(self, index: int, choices: Choices) -> tuple[int, ...]:
         cohort = choices.below(self.cohorts, self.thresholds["rejection_cohort"])
         flips = choices.coins(self.thresholds["flip"], self.layout.slices, COIN_BITS)
-        return self.layout.row(cohort, (self.filter(index, cohort) ^ flips) & (2**self.buckets - 1))
+        own = np.zeros_like(flips)
+        for place in range(self.hashes):
+            own |= one_bit(self.functions.bucket(index, cohort, place), self.layout.slices)
+        row = own ^ flips
+        row[-1] &= np.uint64(self.layout.last_word)
+        return (cohort, *row.tolist())
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.cohorts import flip_filters

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 
 from deniable.core import hashing
 from deniable.core.arrays import Indices, Keys, Table, Words
+from deniable.core.caches import FieldsOnly
 from deniable.core.errors import InvalidArgument
 from deniable.estimation.cohorts.design import CohortDesign
 
@@ -18,11 +19,13 @@ _MOST_BYTES = 2**33  # of a table of buckets
 
 
 @dataclass(frozen=True)
-class CohortFunctions:
+class CohortFunctions(FieldsOnly):
     """The functions that give a value its bucket in each cohort.
 
     A value is known by its digest in an open domain, by its index in a closed one. With `size` > 0, permutations of
     the `size` values of a closed domain, modulo the buckets, replace the hashes, so that all buckets are equally full.
+    One report computes the one function it needs; the tables of all of them are made for kernels, and are kept only as
+    long as the mechanism is.
     """
 
     seed: int
@@ -32,19 +35,20 @@ class CohortFunctions:
     size: int
 
     @property
-    def _functions(self) -> tuple[tuple[int, ...], ...]:
-        count = self.cohorts * self.hashes
-        return hashing.round_keys(self.seed, count) if self.size else hashing.affine_maps(self.seed, count)
+    def _count(self) -> int:
+        return self.cohorts * self.hashes
 
     @cached_property
     def maps(self) -> Words:
         """The numbers of all hash functions, one row each, for the kernels; empty where values are permuted."""
-        return np.array([] if self.size else self._functions, np.uint64).reshape(-1, 2)
+        each = () if self.size else hashing.affine_maps(self.seed, self._count)
+        return np.fromiter(chain.from_iterable(each), np.uint64).reshape(-1, 2)
 
     @cached_property
     def keys(self) -> Keys:
         """The round keys of all permutations, one row each; empty where values are hashed."""
-        return np.array(self._functions if self.size else [], np.uint32).reshape(-1, 2 * hashing.ROUNDS)
+        each = hashing.round_keys(self.seed, self._count) if self.size else ()
+        return np.fromiter(chain.from_iterable(each), np.uint32).reshape(-1, 2 * hashing.ROUNDS)
 
     def bucket(self, index: int, cohort: int, place: int = 0) -> int:
         """The bucket of a value under one function of a cohort."""

@@ -5,6 +5,7 @@ Reference: Kairouz, Bonawitz, Ramage 2016, sections 5.1 and 5.4.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +18,9 @@ from deniable.core.summary import Summary
 from deniable.estimation.channel import Operator, PureChannel, TwoLevel, replacement_threshold
 from deniable.estimation.cohorts.channel import CohortBuckets, WithUnlisted
 from deniable.estimation.cohorts.design import CellVariances, CohortDesign
+from deniable.estimation.cohorts.likelihood import most_likely, work
+from deniable.estimation.evidence import Evidence, Method, Solution
+from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.cohorts.base import CohortMechanism
@@ -173,6 +177,14 @@ class HashedResponse(CohortMechanism):
         even = np.full(self.buckets, 1 / self.buckets)
         drawn: Counts = truthful + generator.multinomial(sizes - truthful.sum(1), even)
         return drawn.reshape(-1)
+
+    def _methods(self) -> Mapping[str, Method]:
+        def likeliest(evidence: Evidence) -> Solution:
+            start = nearest_distribution(evidence.unbiased)
+            found = most_likely(evidence.counts, self.whole_design, self.channel_of, start)
+            return Solution(found.frequencies, work(found))
+
+        return {} if self.plain else {"mle": likeliest, "ibu": likeliest}
 
     def channel_of(self, design: CohortDesign, *, unlisted: bool = False) -> Operator:
         operator = two_level_operator(CohortBuckets(design), self.two_level.high, self.two_level.low)

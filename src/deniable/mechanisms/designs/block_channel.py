@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from deniable.core.caches import FieldsOnly
 from deniable.estimation.operators.block_noise import same_block_share
 
 
 @dataclass(frozen=True)
-class BlockChannel:
+class BlockChannel(FieldsOnly):
     """Blocks of `block_size` reports; `set_size` of a value's block support it, `overlap` of them another as well.
 
     A report has the probability `high` under a value that it supports, and `low` under any other.

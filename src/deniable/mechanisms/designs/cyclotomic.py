@@ -11,6 +11,7 @@ mechanism for local differential privacy.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Self
 
@@ -67,7 +68,8 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
         bits = None if max_bits is None else whole(1, 31, max_bits=max_bits)
         seek = search if padding else search_unpadded
         domain = Domain.of(domain)
-        return cls(domain, epsilon, seek(domain.k, float_bound(checked_epsilon(epsilon)), bits))
+        # a copy, so that tables live no longer than the mechanism
+        return cls(domain, epsilon, copy(seek(domain.k, float_bound(checked_epsilon(epsilon)), bits)))
 
     @classmethod
     def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
@@ -94,7 +96,7 @@ class CyclotomicSubsetResponse(DifferenceMechanism):
 
 def best_sets(k: int, bound: float) -> Cyclotomy:
     """Return the best sets for k values and e^epsilon = bound, or raise InvalidArgument if none lies near."""
-    found = search(k, bound, None)
+    found = copy(search(k, bound, None))  # so that tables live no longer than the mechanism
     cost = found.loss(bound) / least_loss(bound, k) - 1
     if cost > MAX_PADDING_COST:
         rule = f"suit csr, whose error modulo {found.modulus} is {cost:.0%} above the best design's"

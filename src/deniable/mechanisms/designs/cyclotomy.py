@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from deniable.core.arrays import Floats, Integers, Spectrum, Symbols
+from deniable.core.caches import FieldsOnly, kept
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost, length, size
 from deniable.core.validate import whole
@@ -30,7 +31,7 @@ _TRIALS = 20  # choices of classes per family
 
 
 @dataclass(frozen=True)
-class Cyclotomy:
+class Cyclotomy(FieldsOnly):
     """One choice of modulus K, classes N, chosen classes U, zero or not, cohorts J and primitive root g."""
 
     modulus: int
@@ -79,11 +80,10 @@ class Cyclotomy:
     def element(self, place: int) -> int:
         """The element of Z_K at a place: first the set by class, then the others, 0 at the end of its part."""
         inside = len(self.chosen) * self.coset_size
-        if place == (inside if self.zero else self.modulus - 1):
-            return 0
-        place -= self.zero and place > inside
-        turn, step = divmod(place, self.coset_size)
-        return pow(self.root, self.classes * step + self.order[turn], self.modulus)
+        listed = place != (inside if self.zero else self.modulus - 1)
+        # every place takes the same steps, that of 0 too, since a place tells what a report must not
+        turn, step = divmod(place - (self.zero & (place > inside)), self.coset_size)
+        return listed * pow(self.root, self.classes * step + (*self.order, 0)[turn], self.modulus)
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -219,13 +219,13 @@ def _part(design: Cyclotomy, room: int, bound: float) -> Cyclotomy:
     return best[0]
 
 
-@lru_cache(maxsize=8)
+@kept(size=lambda powers: powers.nbytes)
 def _powers(root: int, modulus: int) -> Integers:
     """g^0, g^1, ..., g^(K - 2)."""
     powers = np.ones(1, np.int64)
     while len(powers) < modulus - 1:  # doubling: g^(i + l) = g^i g^l
         powers = np.concatenate([powers, powers * pow(root, len(powers), modulus) % modulus])
-    return powers[: modulus - 1]
+    return powers[: modulus - 1].copy()  # no more than its bytes
 
 
 def class_table(modulus: int, classes: int) -> Symbols:

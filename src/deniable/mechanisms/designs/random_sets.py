@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 
 from deniable.core.arrays import Symbols
+from deniable.core.caches import FieldsOnly
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost, size
 from deniable.core.validate import whole
 from deniable.estimation.operators.designs import ShiftFamily
 from deniable.mechanisms.loss import optimum
 from deniable.mechanisms.numbers import units
-from deniable.randomness.choices import Choices
+from deniable.randomness.choices import Choices, scaled
 from deniable.randomness.keystream import Keystream
 
 COHORTS, MAX_COHORTS = 32, 256
@@ -30,7 +31,7 @@ _SEEDS = 8
 
 
 @dataclass(frozen=True)
-class RandomSets:
+class RandomSets(FieldsOnly):
     """A modulus, the size w of the sets, the number of cohorts, and the seed that determines the sets."""
 
     modulus: int
@@ -63,7 +64,7 @@ class RandomSets:
         """All elements of Z_k, the set first, both parts in rising order."""
         # words of the seeded keystream: stream 0 for the set, stream 1 for the units
         keystream = Keystream.seeded(self.seed)
-        words = keystream.stream(0).words(self.size).tolist()
+        words = keystream.stream(0).words(self.size)
         inside = Choices(words, keystream.overflow(1)).subset(self.modulus, self.size)
         outside = np.ones(self.modulus, np.bool_)
         outside[list(inside)] = False
@@ -76,10 +77,10 @@ class RandomSets:
     @cached_property
     def multipliers(self) -> tuple[int, ...]:
         """Distinct units of Z_k, 1 first."""
-        choices = Choices(Keystream.seeded(self.seed).overflow(0), iter(()))  # type: ignore[arg-type]
+        words = Keystream.seeded(self.seed).overflow(0)
         units = {1: None}
         while len(units) < self.count:
-            drawn = choices.below(self.modulus, 0)
+            drawn, _ = scaled(next(words), self.modulus)
             if math.gcd(drawn, self.modulus) == 1:
                 units[drawn] = None
         return tuple(units)
@@ -121,4 +122,4 @@ def search_unpadded(k: int, bound: float, max_bits: int | None) -> RandomSets:
     best = min(tried, key=lambda sets: sets.loss(bound))
     if math.isinf(best.loss(bound)):
         raise InvalidArgument("padding", f"be allowed for k={k}", False, "No set tried has a spectrum without zeros.")
-    return best
+    return replace(best)  # without its table

@@ -22,6 +22,7 @@ from itertools import count
 import numpy as np
 
 from deniable.core.arrays import Floats, Mask, Symbols
+from deniable.core.caches import kept
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost, size
 from deniable.mechanisms.numbers import factored
@@ -111,7 +112,7 @@ def checked_polynomial(q: int, t: int, given: object) -> Polynomial:
     return first
 
 
-@lru_cache(maxsize=8)
+@kept(size=lambda listed: listed.nbytes)
 def elements(q: int, t: int) -> Symbols:
     """The integers modulo K, the difference set first, each part in rising order."""
     modulus = points(q, t)

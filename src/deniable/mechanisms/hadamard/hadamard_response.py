@@ -111,28 +111,28 @@ class HadamardResponse(HadamardMechanism):
     def layout(self) -> SymbolLayout:
         return SymbolLayout(self.symbols)
 
-    def report_at(self, index: int, place: int) -> int:
+    def report_at(self, index: Any, place: Any) -> Any:
         """The report at a place in this value's order: reports that support it, the rest of its block, other blocks.
 
         Formula: place p names block (x mod B) xor (p div b). The bits of p mod b, but for the highest, go in order to
         the bits of u other than the lowest one of the value's number c; that bit is set so that the parity of u & c
         is the highest bit of p mod b.
         """
-        number, block = divmod(index, self.blocks)
-        number += 1
-        lowest = number & -number
-        blocks_on, place = divmod(place, self.block_size)
-        odd, rest = divmod(place, self.set_size)
-        below = rest % lowest
+        # all sizes are powers of two: shifts take the same time for all numbers, divisions need not
+        number, block = (index >> self.blocks.bit_length() - 1) + 1, index & self.blocks - 1
+        lowest = number ^ number & number - 1
+        odd, rest = place >> self.set_size.bit_length() - 1 & 1, place & self.set_size - 1
+        below = rest & lowest - 1
         u = below + 2 * (rest - below)
-        u += lowest * ((u & number).bit_count() % 2 ^ odd)
-        return (block ^ blocks_on) * self.block_size + u
+        u += lowest * ((u & number).bit_count() & 1 ^ odd)
+        return (block ^ place >> self.block_size.bit_length() - 1) * self.block_size + u
 
     def randomize_one(self, index: int, choices: Choices) -> int:
         truthful = choices.coin(self.thresholds["truth"])
         inside = choices.below(self.set_size, 0)  # a power of two: nothing to reject
         outside = self.set_size + choices.below(self._outside, self.thresholds["rejection_outside"])
-        return self.report_at(index, (outside, inside)[truthful])
+        # integers of 64 bits from here on: the time of Python's would tell zeros and places beyond 256 from others
+        return int(self.report_at(np.uint64(index), np.uint64((outside, inside)[truthful])))
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.hadamard import choose_parity

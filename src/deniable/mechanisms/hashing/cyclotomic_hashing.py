@@ -100,21 +100,21 @@ class CyclotomicLocalHashing(PublicCoin):
     def publics(self) -> int:
         return self.modulus
 
-    def class_of(self, difference: int) -> int | None:
-        """The class of a number modulo K, by one modular power; None for 0."""
-        return self._class_of_power.get(pow(difference, (self.modulus - 1) // self.classes, self.modulus))
+    def class_of(self, difference: int) -> int:
+        """The class of a number modulo K, by one modular power; N for 0, which has none."""
+        return self._class_of_power[pow(difference, (self.modulus - 1) // self.classes, self.modulus)]
 
     @cached_property
     def _class_of_power(self) -> dict[int, int]:
         # (g^(N i + a))^((K - 1)/N) = (g^((K - 1)/N))^a
         unit = pow(primitive_root(self.modulus), (self.modulus - 1) // self.classes, self.modulus)
-        return {pow(unit, a, self.modulus): a for a in range(self.classes)}
+        return {0: self.classes, **{pow(unit, a, self.modulus): a for a in range(self.classes)}}
 
     @cached_property
     def _table(self) -> Symbols:
         return class_table(self.modulus, self.classes)
 
-    def _class_under(self, index: int, public: int) -> int | None:
+    def _class_under(self, index: int, public: int) -> int:
         return self.class_of((index - public) % self.modulus)
 
     def _probability(self, payload: Payload, index: int) -> Fraction:

@@ -61,8 +61,8 @@ class PublicCoin(Mechanism):
         """The number of public numbers, all equally likely."""
 
     @abstractmethod
-    def _class_under(self, index: int, public: int) -> int | None:
-        """The class of a value under a public number; None where the value has none and sends a uniform class."""
+    def _class_under(self, index: int, public: int) -> int:
+        """The class of a value under a public number; `classes` where it has none and sends a uniform class."""
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
         truth = replacement_threshold(bound, modulus, self.classes)
@@ -104,7 +104,7 @@ class PublicCoin(Mechanism):
 
     def _payload_of(self, index: int, truthful: bool, replacement: int, public: int) -> int:
         own = self._class_under(index, public)
-        sent = (replacement, replacement if own is None else own)[truthful]
+        sent = (replacement, own)[truthful & (own < self.classes)]
         return public * self.classes + sent
 
     def public_coin(self, report_id: bytes) -> int:
@@ -139,7 +139,7 @@ class PublicCoin(Mechanism):
     def privatize_for(self, value: object, report_id: bytes) -> Report:
         """Make the report of one person under this id, which must not depend on the value."""
         index, keystream = self.domain.index(value), Keystream.fresh()
-        choices = Choices(keystream.stream(0).words(2).tolist(), keystream.overflow(0))
+        choices = Choices(keystream.stream(0).words(2), keystream.overflow(0))
         truthful = choices.coin(self.thresholds["truth"])
         replacement = choices.below(self.classes, self.thresholds["rejection_class"])
         payload = self._payload_of(index, truthful, replacement, self.public_coin(report_id))

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.arrays import Bytes, Counts, Payloads
+from deniable.core.arrays import Bytes, Counts, Payloads, Words
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.layout import Layout, Payload, words_of
 
 WORD = 64
+_BITS = np.uint64(1) << np.arange(WORD, dtype=np.uint64)
 
 
 def bitmap(chosen: Iterable[int], slices: int) -> tuple[int, ...]:
@@ -21,6 +22,19 @@ def bitmap(chosen: Iterable[int], slices: int) -> tuple[int, ...]:
     for value in chosen:
         bits[value >> 3] |= 1 << (value & 7)
     return tuple(np.frombuffer(bits, "<u8").tolist())
+
+
+def one_bit(value: int, slices: int) -> Words:
+    """The bitmap of one value, in which all words are written alike, so that timing does not reveal the value."""
+    return np.asarray((np.arange(slices) == value // WORD) * _BITS[value % WORD])
+
+
+def words_of_marks(marked: bytearray, slices: int) -> tuple[int, ...]:
+    """Write a byte per value, 0 or 1, as words."""
+    bits = np.zeros(8 * slices, np.uint8)
+    packed = np.packbits(np.frombuffer(marked, np.uint8), bitorder="little")
+    bits[: len(packed)] = packed
+    return tuple(bits.view("<u8").tolist())
 
 
 def words_of_bits(bits: int, slices: int) -> tuple[int, ...]:

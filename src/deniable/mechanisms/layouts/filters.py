@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.arrays import Bytes, Counts, Payloads
+from deniable.core.batches import slices
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.bitmaps import WORD, words_from, words_of_bits
 from deniable.mechanisms.layouts.codes import check_size
 from deniable.mechanisms.layouts.layout import Layout, Payload, one_row, words_of
-
-_SORTED_AT_ONCE = 2**26  # bytes of reports
 
 
 def cohort_rows(data: Payloads, cohorts: int, slices: int) -> Payloads:
@@ -77,9 +76,8 @@ class FilterLayout(Layout):
     def count(self, data: Payloads, counts: Counts) -> None:
         from deniable.kernels.cohorts import count_filters
 
-        batch = max(1, _SORTED_AT_ONCE // self.empty(1).nbytes)
-        for start in range(0, len(data), batch):
-            part = data[start : start + batch]
+        for place in slices(len(data), self.row_bytes, most=len(data)):
+            part = data[place]
             cohorts = part[:, 0].astype(np.uint16)  # at most 2^16 cohorts: NumPy sorts 16-bit integers by radix
             ends = np.cumsum(np.bincount(cohorts, minlength=self.cohorts))
             rows = np.take(np.ascontiguousarray(part[:, 1:]), np.argsort(cohorts, kind="stable"), axis=0)

@@ -9,14 +9,16 @@ from contextlib import suppress
 import numpy as np
 
 from deniable.core.arrays import Bytes, Counts, Payloads
-from deniable.core.errors import MalformedReport
+from deniable.core.batches import row_bytes
+from deniable.core.caches import FieldsOnly
+from deniable.core.errors import MalformedReport, shown
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.codes import stacked
 
 Payload = int | tuple[int, ...]
 
 
-class Layout(ABC):
+class Layout(FieldsOnly, ABC):
     """A frozen description of reports. It knows nothing of probabilities."""
 
     @property
@@ -32,6 +34,11 @@ class Layout(ABC):
     @abstractmethod
     def empty(self, n: int) -> Payloads:
         """Room for n reports."""
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes per report in memory."""
+        return row_bytes(self.empty(0))
 
     @abstractmethod
     def check(self, data: Payloads) -> Payloads:
@@ -74,11 +81,26 @@ class Layout(ABC):
 
 def one_row(payload: Payload) -> Payloads:
     """Make an unchecked batch of one payload. NumPy alone would turn words on both sides of 2^63 into floats."""
-    row = np.array([payload])
+    if not (type(payload) is tuple and payload) and not isinstance(payload, (int, np.integer)):
+        raise MalformedReport(f"the payload of a report must be a number or a tuple of numbers, got {shown(payload)}")
+    try:
+        row = np.array([payload])
+    except ValueError:  # a tuple of tuples
+        raise MalformedReport(f"the payload of a report must be numbers, got {shown(payload)}") from None
     if row.dtype.kind == "f" and isinstance(payload, tuple) and all(isinstance(word, int) for word in payload):
         with suppress(OverflowError):  # then they stay floats, and are refused
             row = np.array([payload], np.uint64)
     return row
+
+
+def raw(reports: object) -> Payloads:
+    """Return reports without a fingerprint as an array; refuse rows of unequal length and masked entries."""
+    if isinstance(reports, np.ma.MaskedArray) and np.ma.getmaskarray(reports).any():
+        raise MalformedReport("reports must not be masked. Select those that are there: reports.compressed().")
+    try:
+        return np.asarray(reports)
+    except ValueError:
+        raise MalformedReport("reports must be rows of the same length, got rows of several") from None
 
 
 def words_of(data: Payloads, width: int, what: str) -> Payloads:

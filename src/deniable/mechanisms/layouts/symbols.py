@@ -12,7 +12,7 @@ from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.codes import check_size
-from deniable.mechanisms.layouts.layout import Layout, Payload
+from deniable.mechanisms.layouts.layout import Layout, Payload, one_row
 
 MAX_SYMBOLS = MAX_SIZE  # a report, like an index, fits 32 bits
 
@@ -61,7 +61,7 @@ class SymbolLayout(Layout):
         return range(self.symbols)
 
     def pack(self, payload: Payload) -> bytes:
-        (checked,) = self.check(np.array([payload])).tolist()
+        (checked,) = self.check(one_row(payload)).tolist()
         return int(checked).to_bytes(self.code_size, "big")
 
     def unpack(self, data: bytes) -> Payload:

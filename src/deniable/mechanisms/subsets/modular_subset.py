@@ -31,7 +31,7 @@ from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, checked_epsilon
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.bitmaps import bitmap, marks
+from deniable.mechanisms.layouts.bitmaps import marks, words_of_marks
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.residues import ResidueLayout
 from deniable.mechanisms.layouts.subset_code import MAX_VALUES
@@ -135,11 +135,11 @@ class ModularSubsetSelection(Mechanism):
     def randomize_one(self, index: int, choices: Choices) -> tuple[int, ...]:
         cohort = choices.below(self.cohorts, self.thresholds["rejection_cohort"])
         m, w = self.moduli[cohort], self.sizes[cohort]
-        rejections = self.rejections[cohort, :w].tolist()
+        rejections = self.rejections[cohort, :w]
         chosen = choose_subset(index % m, m, w, self.thresholds[f"truth_{cohort}"], rejections, choices)
         for _ in range(max(self.sizes) - w):
             choices.coin(0)  # a report reads all its words
-        return (cohort, *bitmap(chosen, self.layout.slices))
+        return (cohort, *words_of_marks(chosen, self.layout.slices))
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.residues import select_residues
@@ -212,7 +212,9 @@ class ModularSubsetSelection(Mechanism):
         return np.concatenate(parts)
 
     def unbiased(self, summary: Summary) -> Floats:
-        return self.system.least_squares(self.residue_frequencies(summary))[0]
+        # the variance of the residues is l/(n weight), and the system's weights are divided by the largest
+        variance = self.cohorts / (summary.n * max(channel.weight for channel in self._residue_channels))
+        return self.system.least_squares(self.residue_frequencies(summary), variance=variance)[0]
 
     def supporters(self, summary: Summary) -> Counts:
         # the reports that mark the value's residue

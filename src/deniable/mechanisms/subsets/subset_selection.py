@@ -8,7 +8,7 @@ Reference: Ye and Barg 2018; Wang, Huang, Wang, Nie, Xu, Yang, Li, Qiao 2016 (th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +26,7 @@ from deniable.estimation.operators.marks import MarkOperator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.bitmaps import bitmap, marks
+from deniable.mechanisms.layouts.bitmaps import marks, words_of_marks
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.subset_code import MAX_VALUES
 from deniable.mechanisms.layouts.subsets import SubsetLayout
@@ -45,16 +45,21 @@ def best_size(k: int, bound: Fraction) -> int:
     return min(candidates, key=lambda w: (w * bound + k - w) ** 2 / (w * (k - w)))
 
 
-def choose_subset(index: int, k: int, w: int, truth: int, rejections: Sequence[int], choices: Choices) -> Iterator[int]:
-    """Draw the values of a report from its w + 1 words, as kernels/subsets.py does."""
+def choose_subset(index: int, k: int, w: int, truth: int, rejections: Words, choices: Choices) -> bytearray:
+    """Draw the values of a report from its w + 1 words, as kernels/subsets.py does; the values of the set are marked.
+
+    The draws depend on neither the value nor the coin, which only address memory, at the end.
+    """
     truthful = choices.coin(truth)
-    first, *others = rejections
     last, next_to_last = k - 1, k - 2
     # drawn as if the sender's value were the last, and the spare value the next to last
-    spare = choices.below(last, first)
-    drawn = choices.subset(next_to_last, w - 1, others)
-    chosen = {next_to_last if value == spare else value for value in drawn} | {(spare, last)[truthful]}
-    return (last if value == index else index if value == last else value for value in chosen)
+    spare = choices.below(last, int(rejections[0]))
+    marked = choices.marks(next_to_last, w - 1, rejections[1:])
+    marked += bytes(2)
+    marked[spare], marked[next_to_last] = marked[next_to_last], marked[spare]
+    marked[(spare, last)[truthful]] = 1
+    marked[index], marked[last] = marked[last], marked[index]
+    return marked
 
 
 @dataclass(frozen=True)
@@ -134,8 +139,8 @@ class SubsetSelection(Mechanism):
         return 1 + self.w  # the coin, the spare value, and w - 1 others
 
     def randomize_one(self, index: int, choices: Choices) -> tuple[int, ...]:
-        chosen = choose_subset(index, self.k, self.w, self.thresholds["truth"], self.rejections.tolist(), choices)
-        return bitmap(chosen, self.layout.slices)
+        chosen = choose_subset(index, self.k, self.w, self.thresholds["truth"], self.rejections, choices)
+        return words_of_marks(chosen, self.layout.slices)
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.subsets import select

@@ -146,9 +146,9 @@ class SummationHistogramEncoding(Mechanism):
         return self.k  # one word per value
 
     def randomize_one(self, index: int, choices: Choices) -> tuple[int, ...]:
-        levels = [choices.level(self._starts) for _ in range(self.k)]
-        levels[index] = self.levels - 1 - levels[index]
-        return tuple(levels)
+        levels = choices.levels(self.limits, self.k)
+        turned = np.arange(self.k) == index  # all levels are written alike
+        return tuple((levels + turned * (self.levels - 1 - 2 * levels)).tolist())
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -209,7 +209,9 @@ class SummationHistogramEncoding(Mechanism):
 
     def unbiased(self, summary: Summary) -> Floats:
         # (sum/n - mean)/gain; the middle level is subtracted in whole numbers, so that large sums do not cancel
-        centred = (summary.counts - summary.n * self.reach) / summary.n
+        middle = summary.n * self.reach
+        counts = summary.counts if middle < 2**63 else summary.counts.astype(object)
+        centred = ((counts - middle) / summary.n).astype(np.float64)
         return np.asarray((centred - float(self.mean - self.reach)) / float(self.gain))
 
     def noise(self, target: str) -> tuple[float, float, float]:

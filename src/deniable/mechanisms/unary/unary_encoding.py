@@ -31,7 +31,7 @@ from deniable.estimation.channel import PureChannel
 from deniable.estimation.evidence import Evidence, Method, Solution
 from deniable.estimation.operators.marks import MarkOperator
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.bitmaps import BitmapLayout, marks
+from deniable.mechanisms.layouts.bitmaps import BitmapLayout, marks, one_bit
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.randomness.bounds import power_below
 from deniable.randomness.choices import Choices
@@ -99,8 +99,10 @@ class UnaryEncoding(Mechanism):
 
     def randomize_one(self, index: int, choices: Choices) -> tuple[int, ...]:
         others = choices.coins(self.thresholds["other"], self.layout.slices, COIN_BITS)
-        own = choices.coin(self.thresholds["own"])
-        return self.layout.words((others & ~(1 << index) | own << index) & (2**self.k - 1))
+        own, bit = choices.coin(self.thresholds["own"]), one_bit(index, self.layout.slices)
+        row = others & ~bit | bit * np.uint64(own)
+        row[-1] &= self.layout.last_word
+        return tuple(row.tolist())
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.unary import toss_bits

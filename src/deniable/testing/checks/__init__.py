@@ -20,6 +20,9 @@ from deniable.testing.checks.batches import (
     check_overflow_is_indexed_by_report_beyond_the_first_chunk,
     check_rejected_draws_use_the_overflow_stream,
 )
+from deniable.testing.checks.branches import (
+    check_no_branch_depends_on_the_value_or_on_a_coin,
+)
 from deniable.testing.checks.channel import (
     channel_of,
     check_channel_sums_to_one,
@@ -102,6 +105,7 @@ __all__ = [
     "check_likelihood",
     "check_many_bytes_decode_or_are_refused",
     "check_methods_find_the_truth",
+    "check_no_branch_depends_on_the_value_or_on_a_coin",
     "check_no_values_make_no_reports",
     "check_one_value_changes_one_report",
     "check_operator_is",

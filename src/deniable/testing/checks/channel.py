@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats
 from deniable.core.extras import needed
-from deniable.estimation.channel import Listing
+from deniable.estimation.channel import Listing, entries
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.randomness.bounds import exponential_below
@@ -85,4 +85,4 @@ def check_operator_is(operator: Any, matrix: Floats, seed: int) -> None:
     require_alike(operator.adjoint_squared(scores), matrix**2 @ scores, "operator.adjoint_squared", rtol=1e-11)
     if isinstance(operator, Listing):
         values, reports = rng.permutation(len(matrix)), rng.permutation(matrix.shape[1])
-        require_alike(operator.entries(values, reports), matrix[np.ix_(values, reports)], "operator.entries")
+        require_alike(entries(operator, values, reports), matrix[np.ix_(values, reports)], "operator.codes")

@@ -85,10 +85,11 @@ def check_plain_path_makes_the_channel(m: Mechanism, bits: int, traits: Traits =
     for index, value in enumerate(m.domain.all_labels()):
         seen: Counter[Payload] = Counter()
         rejected = 0
-        for words in every_word(m, bits, traits).tolist():
-            own, overflow = Counting(words), Counting(itertools.repeat(2**64 - 1))  # which is never rejected
-            payload = small.randomize_one(index, Choices(own, iter(overflow)))  # type: ignore[arg-type]
-            require_equal(own.read, m.stride, "the words that a report reads, whatever its value and coins,")
+        for words in every_word(m, bits, traits):
+            overflow = Counting(itertools.repeat(2**64 - 1))  # which is never rejected
+            choices = Choices(words, iter(overflow))
+            payload = small.randomize_one(index, choices)
+            require_equal(choices.read, m.stride, "the words that a report reads, whatever its value and coins,")
             if overflow.read:
                 rejected += 1
             else:

@@ -1,0 +1,60 @@
+"""Compiled code kept in files, which may be damaged or lack room: then this process compiles it for itself."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from contextlib import suppress
+from typing import Any
+
+
+class Cache:
+    """numba's cache of one function; what goes wrong with its files costs time, never a result.
+
+    It has the methods that numba's dispatcher calls, and passes everything else on.
+    """
+
+    def __init__(self, files: Any) -> None:
+        self._files = files
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """Return code compiled before, or None; damaged files are emptied, so that they can be written again."""
+        try:
+            return self._files.load_overload(signature, context)
+        except Exception as error:  # truncated or foreign bytes raise whatever the unpickler meets first
+            warn_of_compiling(f"a file in {self._files.cache_path} is damaged ({type(error).__name__})")
+            with suppress(Exception):
+                self._files.flush()
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep what was compiled, if that is possible."""
+        try:
+            self._files.save_overload(signature, result)
+        except Exception as error:  # a full disk, a folder that has gone, or a damaged index
+            warn_of_compiling(f"{self._files.cache_path} cannot be written ({type(error).__name__}: {error})")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+
+def warn_of_compiling(reason: str) -> None:
+    """Warn, once per process, that what is compiled is lost."""
+    if _first():
+        message = (
+            f"compiled code cannot be cached, so every process compiles it again, for seconds: {reason}. "
+            "Set NUMBA_CACHE_DIR to a folder that can be written, and run `deniable warm-up` once."
+        )
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+
+@functools.cache
+def _said() -> list[bool]:
+    return []
+
+
+def _first() -> bool:
+    """Whether this is the first call in the process."""
+    said = _said()
+    said.append(True)
+    return len(said) == 1

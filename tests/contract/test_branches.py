@@ -1,0 +1,115 @@
+"""A branch on the value or on a coin is found, wherever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.core import hashing
+from deniable.core.hashing import mix
+from deniable.mechanisms.unary.unary_encoding import OptimizedUnaryEncoding
+from deniable.testing.checks import check_no_branch_depends_on_the_value_or_on_a_coin as check
+from tests.contract import faults
+
+
+@dataclass(frozen=True)
+class ChoosesByABranch(dn.RandomizedResponse):
+    """Draws all it may need, and then branches on the coin."""
+
+    def randomize_one(self, index: int, choices: Any) -> int:
+        truthful = choices.coin(self.thresholds["truth"])
+        replacement: int = choices.below(self.k, self.thresholds["rejection"])
+        return index if truthful else replacement
+
+
+@dataclass(frozen=True)
+class TreatsZeroApart(dn.RandomizedResponse):
+    """Takes a short cut for the first value."""
+
+    def randomize_one(self, index: int, choices: Any) -> int:
+        return dn.RandomizedResponse.randomize_one(self, index and int(index), choices)
+
+
+@dataclass(frozen=True)
+class CountsUpToTheValue(dn.RandomizedResponse):
+    """Loops as often as the value says."""
+
+    def randomize_one(self, index: int, choices: Any) -> int:
+        return dn.RandomizedResponse.randomize_one(self, sum(1 for _ in range(index)), choices)
+
+
+@dataclass(frozen=True)
+class BranchesOnItsOwnBit(OptimizedUnaryEncoding):
+    """Writes the value's bit only if its coin is true."""
+
+    def randomize_one(self, index: int, choices: Any) -> tuple[int, ...]:
+        others = choices.coins(self.thresholds["other"], self.layout.slices, 32)
+        bits = int(others[0]) & ~(1 << index)
+        if choices.coin(self.thresholds["own"]):
+            bits |= 1 << index
+        return self.layout.words(bits & (2**self.k - 1))
+
+
+@dataclass(frozen=True)
+class SendsNoClassByABranch(dn.CyclotomicLocalHashing):
+    """Branches where the value is the public number."""
+
+    def _payload_of(self, index: int, truthful: bool, replacement: int, public: int) -> int:
+        own = self._class_under(index, public)
+        return public * self.classes + (replacement, replacement if own == self.classes else own)[truthful]
+
+
+FAULTS = [
+    (ChoosesByABranch, dn.RandomizedResponse),
+    (TreatsZeroApart, dn.RandomizedResponse),
+    (CountsUpToTheValue, dn.RandomizedResponse),
+    (BranchesOnItsOwnBit, OptimizedUnaryEncoding),
+]
+
+
+@pytest.mark.parametrize(("fault", "sound"), FAULTS)
+def test_a_branch_is_found(fault: Any, sound: Any) -> None:
+    faults.assert_caught(lambda m: check(m, 1), sound(5, epsilon=1.0), fault(5, epsilon=1.0))
+
+
+def test_a_branch_that_one_value_in_k_takes_is_found() -> None:
+    sound, faulty = (one(5, epsilon=1.0) for one in (dn.CyclotomicLocalHashing, SendsNoClassByABranch))
+    faults.assert_caught(lambda m: [check(m, seed) for seed in range(8)], sound, faulty)
+
+
+def by_branches(index: int, keys: Sequence[int], size: int) -> int:
+    """`permuted`, with a branch in every round."""
+    for first, second in zip(keys[::2], keys[1::2], strict=True):
+        partner = ((first * size >> 32) - index) % size
+        if mix(second ^ max(index, partner)) >> 31:
+            index = partner
+    return index
+
+
+@pytest.mark.parametrize("name", ["orr", "orappor"])
+def test_a_branch_in_a_permutation_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    m = dn.mechanism(name, k=8, epsilon=1.0, cohorts=4, buckets=4)
+    check(m, 1)
+    keys = hashing.round_key(1, 2)
+    assert all(by_branches(index, keys, 8) == hashing.permuted(index, keys, 8) for index in range(8))
+    monkeypatch.setattr(hashing, "permuted", by_branches)
+    with pytest.raises(AssertionError, match="part at by_branches"):
+        check(m, 1)
+
+
+def test_a_branch_on_the_element_zero_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    m = dn.mechanism("csr", k=5, epsilon=1.0)
+    for seed in range(16):
+        check(m, seed)
+    sound = type(m.sets).element
+
+    def element(sets: Any, place: int) -> int:
+        return int(sound(sets, place)) or 0
+
+    monkeypatch.setattr(type(m.sets), "element", element)
+    with pytest.raises(AssertionError, match="same instructions"):
+        [check(m, seed) for seed in range(16)]

@@ -1,0 +1,89 @@
+"""A fuzzer of everything that reads from strangers: `python -m tests.hostile.fuzzing 2000000 [first seed]`.
+
+Each input is made from its number by a mutation of something valid. It may be accepted, or refused by a DeniableError
+(a command: by exit code 2 and one line), within two seconds; anything else is a finding, printed with its number.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import deniable as dn
+from tests.hostile.targets import TARGETS, Folder, warm_up
+
+MOST_SECONDS = 2.0
+
+
+class Findings:
+    """What a run found: inputs and acceptances by target, and every fault."""
+
+    def __init__(self) -> None:
+        self.ran: Counter[str] = Counter()
+        self.accepted: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self.slowest = (0.0, "")
+
+    def __str__(self) -> str:
+        lines = [f"{name}: {self.ran[name]:,} inputs, {self.accepted[name]:,} accepted" for name in self.ran]
+        slowest = f"slowest: {self.slowest[0]:.2f} s, {self.slowest[1]}"
+        return "\n".join([*lines, f"{self.ran.total():,} inputs", slowest, *self.faults])
+
+
+def fuzz(count: int, first: int = 0, found: Findings | None = None) -> Findings:
+    """Try the inputs of these numbers."""
+    found = Findings() if found is None else found
+    names, shares = list(TARGETS), [target.share for target in TARGETS.values()]
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        files = Folder(Path(folder))
+        warm_up()  # what a process does once is not the cost of an input
+        for name in names:
+            _try(name, -1, files, Findings())
+        for number in range(first, first + count):
+            name = random.Random(number).choices(names, shares)[0]
+            _try(name, number, files, found)
+    return found
+
+
+def _try(name: str, number: int, files: Folder, found: Findings) -> None:
+    source = random.Random(f"{name} {number}")
+    found.ran[name] += 1
+    start = time.process_time()
+    try:
+        TARGETS[name].attempt(source, files)
+        found.accepted[name] += 1
+    except dn.DeniableError as error:
+        if len(str(error)) > 2000:
+            found.faults.append(f"{name} {number}: a message of {len(str(error))} characters")
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        found.faults.append(f"{name} {number}: {type(error).__name__} {str(error)[:200]!r} at {place}")
+    seconds = time.process_time() - start
+    found.slowest = max(found.slowest, (seconds, f"{name} {number}"))
+    if seconds > MOST_SECONDS:
+        found.faults.append(f"{name} {number}: {seconds:.1f} s")
+
+
+def main(count: int, first: int = 0) -> int:
+    """Try this many inputs, in parts whose findings are printed at once; return how many faults there are."""
+    found, printed, step = Findings(), 0, 5000
+    for start in range(first, first + count, step):
+        fuzz(min(step, first + count - start), start, found)
+        sys.stdout.write("".join(f"{fault}\n" for fault in found.faults[printed:]))
+        sys.stdout.write(f"{found.ran.total():,}\n")
+        sys.stdout.flush()
+        printed = len(found.faults)
+    sys.stdout.write(f"{found}\n")
+    return len(found.faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])) > 0)

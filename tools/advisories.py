@@ -1,0 +1,54 @@
+"""Ask the OSV database for known vulnerabilities of every locked package: `make advisories`.
+
+Exits with 1 if there is one. Where the database cannot be reached, says so in one line and exits with 0.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import urllib.request
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tools.locked import Locked, locked
+
+_DATABASE = "https://api.osv.dev/v1/querybatch"
+_FILES = ("device", "demo", "dev")
+_SECONDS = 30
+
+
+def ask(question: dict[str, Any]) -> Any:
+    """Send one question to the database."""
+    request = urllib.request.Request(
+        _DATABASE, json.dumps(question).encode(), {"Content-Type": "application/json"}, method="POST"
+    )
+    with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
+        return json.load(answer)
+
+
+def advisories(packages: Sequence[Locked], asked: Callable[[dict[str, Any]], Any] = ask) -> list[str]:
+    """One line per known vulnerability."""
+    queries = [{"package": {"ecosystem": "PyPI", "name": each.name}, "version": each.version} for each in packages]
+    results = asked({"queries": queries})["results"]
+    return [
+        f"{each.name} {each.version}: {found['id']}"
+        for each, result in zip(packages, results, strict=True)
+        for found in result.get("vulns", [])
+    ]
+
+
+def main(asked: Callable[[dict[str, Any]], Any] = ask) -> int:
+    """Print what is known, and return the exit status."""
+    packages = sorted({each._replace(marker="") for name in _FILES for each in locked(name)})
+    try:
+        found = advisories(packages, asked)
+    except (OSError, ValueError, KeyError, TypeError) as error:  # no network, or not the database's answer
+        sys.stdout.write(f"not checked: the advisory database gave no answer ({type(error).__name__}: {error})\n")
+        return 0
+    sys.stdout.write("".join(f"{line}\n" for line in found) or f"no known advisory for {len(packages)} packages\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
