@@ -37,8 +37,16 @@ class _Turned:
 class _ListsTurned(_Turned):
     """An operator whose products are right, and which lists its entries in reverse order."""
 
-    def entries(self, values: Any, reports: Any) -> Any:
-        return self.operator.entries(values, reports)[::-1]  # type: ignore[attr-defined]
+    @property
+    def quick(self) -> bool:
+        return self.operator.quick  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        return self.operator.levels  # type: ignore[attr-defined, no-any-return]
+
+    def codes(self, values: Any, reports: Any) -> Any:
+        return self.operator.codes(values, reports)[::-1]  # type: ignore[attr-defined]
 
 
 def mirrored_values(sound: type[Any]) -> type[Any]:

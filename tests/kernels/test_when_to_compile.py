@@ -39,7 +39,7 @@ CASES: list[tuple[Any, Callable[[], list[Any]]]] = [
     (residues.fold, lambda: [R.normal(size=30), np.array([7, 11]), np.zeros(18)]),
     (
         residues.solve_gram,
-        lambda: [R.normal(size=30), np.array([7, 11]), np.array([0.3, 0.7]), 0.5, 1e-9, 50, np.zeros(30)],
+        lambda: [R.normal(size=30), np.array([7, 11]), np.array([0.3, 0.7]), 0.5, 1e-9, 0.0, 50, np.zeros(30)],
     ),
     (
         fill_hashed,

@@ -49,7 +49,7 @@ def float_bound(epsilon: float) -> float:
 
 
 @dataclass(frozen=True)
-class Definition(FieldsOnly, ABC):
+class Definition(ABC):
     """The part of a mechanism that differs from one to the next. Frozen; what follows from it is computed once."""
 
     name: ClassVar[str]
@@ -67,6 +67,8 @@ class Definition(FieldsOnly, ABC):
         super().__init_subclass__(**options)
         if "__repr__" not in cls.__dict__:  # a dataclass would write one, with every label and parameter
             cls.__repr__ = Definition.__repr__  # type: ignore[method-assign]
+
+    __getstate__ = FieldsOnly.__getstate__
 
     def __repr__(self) -> str:
         size = {} if isinstance(self.domain, Open) else {"k": f"{self.k:,}"}
