@@ -14,7 +14,7 @@ help:  ## Show this list
 demo: $(VENV)/.demo  ## Run the story: a million simulated users, tables and pictures in demo/
 	$(BIN)/deniable demo --out demo
 
-test: $(VENV)/.dev  ## Run the whole test suite, one process per core
+test: $(VENV)/.dev $(VENV)/.spark  ## Run the whole test suite, one process per core
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --durations 20
 
 check: $(VENV)/.dev  ## Lint, formatting, strict types, layers
@@ -51,7 +51,7 @@ vectors: $(VENV)/.dev  ## Publish the vectors of a mechanism: make vectors NAME=
 	$(BIN)/python -m tools.vectors $(NAME)
 
 lock:  ## Rewrite the hashed requirement files (needs uv)
-	@for target in device:pyproject.toml demo:"--extra all pyproject.toml requirements/build.in" dev:"--extra dev pyproject.toml" peers:requirements/peers.in; do \
+	@for target in device:pyproject.toml demo:"--extra all pyproject.toml requirements/build.in" dev:"--extra dev pyproject.toml" spark:"--extra spark pyproject.toml -c requirements/dev.txt" peers:requirements/peers.in; do \
 	  uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --no-header --no-annotate \
 	    $${target#*:} -o requirements/$${target%%:*}.txt || exit 1; done
 
@@ -76,6 +76,11 @@ $(BIN)/python:
 $(VENV)/.demo $(VENV)/.dev: $(VENV)/.%: requirements/%.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install $(PIP_FLAGS) -r requirements/$*.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@
+
+# Spark comes as sources, built here by the setuptools that is locked, not by one fetched on the way
+$(VENV)/.spark: requirements/spark.txt $(VENV)/.dev
+	$(BIN)/python -m pip install $(PIP_FLAGS) --no-build-isolation -r requirements/spark.txt
 	@touch $@
 
 $(PEERS)/.done: requirements/peers.txt
