@@ -40,6 +40,9 @@ from deniable.counts.release import Release as Release
 from deniable.derived.alike import Alike as Alike
 from deniable.derived.alike import alike as alike
 from deniable.derived.groups import Differences as Differences
+from deniable.engines.arrow import summarize_by as summarize_by
+from deniable.grouping.estimates import GroupEstimates as GroupEstimates
+from deniable.grouping.table import SummaryTable as SummaryTable
 from deniable.heavy_hitters.collected import HitterReports as HitterReports
 from deniable.heavy_hitters.collected import HitterSummary as HitterSummary
 from deniable.heavy_hitters.findings import Findings as Findings

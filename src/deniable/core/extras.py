@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from deniable.core.errors import MissingExtra
 
-SERVER, CLI, PLOTS = "server", "cli", "plots"
+SERVER, CLI, PLOTS, DUCKDB, POLARS, SPARK = "server", "cli", "plots", "duckdb", "polars", "spark"
 _PACKAGES = {
     "numba": SERVER,
     "scipy": SERVER,
@@ -19,6 +19,9 @@ _PACKAGES = {
     "PIL": PLOTS,
     "altair": PLOTS,
     "vl_convert": PLOTS,
+    "duckdb": DUCKDB,
+    "polars": POLARS,
+    "pyspark": SPARK,
 }
 
 

@@ -46,3 +46,14 @@ def count_into(reports: Symbols, counts: Integers) -> None:
     """counts[report] += 1 for every report; all must be below len(counts)."""
     for i in range(reports.shape[0]):
         counts[reports[i]] += 1
+
+
+def _by_add_at(reports: Symbols, codes: Indices, places: Indices, counts: Integers) -> None:
+    np.add.at(counts, (places[codes], reports), 1)
+
+
+@compiled(plain=_by_add_at)
+def count_groups(reports: Symbols, codes: Indices, places: Indices, counts: Integers) -> None:
+    """counts[places[codes[i]], reports[i]] += 1 for every report i; all must lie within the array."""
+    for i in range(reports.shape[0]):
+        counts[places[codes[i]], reports[i]] += 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.arrays import Bytes, Counts, Payloads
+from deniable.core.arrays import Bytes, Counts, Indices, Payloads
 from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
@@ -56,6 +56,11 @@ class SymbolLayout(Layout):
         from deniable.kernels.response import count_into
 
         count_into(data, counts)
+
+    def count_groups(self, data: Payloads, codes: Indices, places: Indices, counts: Counts) -> None:
+        from deniable.kernels.response import count_groups
+
+        count_groups(data, codes, places, counts)
 
     def all(self) -> Iterable[Payload]:
         return range(self.symbols)

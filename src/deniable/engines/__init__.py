@@ -1,0 +1,1 @@
+"""Engines: reports where people keep them (files, DuckDB, polars, Spark) into the same summaries, byte for byte."""

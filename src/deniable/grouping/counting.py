@@ -1,0 +1,168 @@
+"""Counting reports of many groups at once: one row of counts for each group, in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from deniable.core.arrays import Counts, Indices, Payloads
+from deniable.core.errors import FingerprintMismatch, InvalidArgument, MalformedReport
+from deniable.core.reports import COLUMN, Reports
+from deniable.core.summary import Summary
+from deniable.grouping.keys import Coded, Group
+from deniable.grouping.table import AnySummary, SummaryTable
+from deniable.heavy_hitters.collected import LEVEL_COLUMN, HitterReports, HitterSummary
+from deniable.heavy_hitters.protocol import HeavyHitters
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.layouts.layout import Layout
+
+Counted = Mechanism | HeavyHitters  # what reports are of, and knows how to count them
+MOST_CELLS = 2**28  # counts of all groups together, 8 bytes each
+
+
+def check_counted(mechanism: object) -> Counted:
+    """Refuse anything but a mechanism or heavy hitters."""
+    if not isinstance(mechanism, (Mechanism, HeavyHitters)):
+        raise InvalidArgument("mechanism", "be a mechanism, or heavy hitters", mechanism)
+    return mechanism
+
+
+def report_columns(counted: Counted) -> tuple[str, ...]:
+    """The columns of a table of reports that counting needs."""
+    return (COLUMN,) if isinstance(counted, Mechanism) else (LEVEL_COLUMN, COLUMN)
+
+
+def reports_from(counted: Counted, table: Any) -> Reports | HitterReports:
+    """Read reports from an Arrow table or record batch."""
+    return Reports.from_arrow(table) if isinstance(counted, Mechanism) else HitterReports.from_arrow(table)
+
+
+class GroupAccumulator:
+    """Counts of many groups that grow in place; by no columns, of one group. It belongs to one thread."""
+
+    def __init__(self, counted: Counted, by: tuple[str, ...] = ()) -> None:
+        self.counted = counted
+        self.by = by
+        levels = [counted] if isinstance(counted, Mechanism) else list(counted.levels)
+        self._levels = [_Rows(level.layout, len(levels)) for level in levels]
+        self._places: dict[Group, int] = {}
+        self._simulated: set[int] = set()
+        if not by:
+            self._places_of([()])
+
+    @property
+    def n(self) -> int:
+        """The number of reports counted so far."""
+        return sum(int(level.n.sum()) for level in self._levels)
+
+    def add(self, reports: Reports | HitterReports, groups: Coded) -> None:
+        """Add a batch of reports in these groups; nothing is added if it raises."""
+        parts = self.check(reports, groups)
+        if not len(reports):
+            return
+        places = self._places_of(groups.groups)
+        for level, (data, codes) in zip(self._levels, parts, strict=True):
+            level.add(data, codes, places)
+        flagged = reports if isinstance(reports, Reports) else reports.reports
+        if flagged.simulated:
+            self._simulated.update(places.tolist())
+
+    def check(self, reports: Reports | HitterReports, groups: Coded) -> list[tuple[Payloads, Indices | None]]:
+        """Refuse reports that cannot be counted; return those of each level, with their groups."""
+        return list(self._divided(reports, groups.codes))
+
+    def _divided(
+        self, reports: Reports | HitterReports, codes: Indices | None
+    ) -> Iterator[tuple[Payloads, Indices | None]]:
+        """The checked reports of each level, with their groups."""
+        if isinstance(self.counted, Mechanism) and isinstance(reports, Reports):
+            yield self.counted.checked(reports)[0], codes
+        elif isinstance(self.counted, HeavyHitters) and isinstance(reports, HitterReports):
+            own = self.counted.by_level(reports)
+            for number, (level, part) in enumerate(zip(self.counted.levels, own, strict=True)):
+                yield level.checked(part)[0], None if codes is None else codes[reports.levels == number]
+        else:
+            raise MalformedReport(f"reports must be of this spec, got {type(reports).__name__}")
+
+    def _places_of(self, groups: list[Group]) -> Indices:
+        """The rows of these groups, made where they are new."""
+        known = len(self._places)
+        places = np.array([self._places.setdefault(group, len(self._places)) for group in groups], np.int64)
+        if len(self._places) > known:
+            try:
+                for level in self._levels:
+                    level.make_room(len(self._places))
+            except InvalidArgument:
+                self._places = {group: place for group, place in self._places.items() if place < known}
+                raise
+        return places
+
+    def merge(self, other: GroupAccumulator) -> None:
+        """Add the counts of another, of the same spec and columns."""
+        places = self._places_of(list(other._places))
+        for mine, theirs in zip(self._levels, other._levels, strict=True):
+            mine.merge(theirs, places)
+        self._simulated.update(places[list(other._simulated)].tolist() if other._simulated else ())
+
+    def summary(self) -> AnySummary:
+        """The summary of the one group there is if nothing is grouped."""
+        assert not self.by, "a table has many summaries"
+        return self._summary(0)
+
+    def table(self) -> SummaryTable:
+        """The summaries of all groups."""
+        found = {group: self._summary(place) for group, place in self._places.items()}
+        return SummaryTable(self.by, found, self.counted.fingerprint)
+
+    def _summary(self, place: int) -> AnySummary:
+        simulated = place in self._simulated
+        if isinstance(self.counted, Mechanism):
+            return self._levels[0].summary(place, self.counted.fingerprint, simulated)
+        both = zip(self._levels, self.counted.levels, strict=True)
+        parts = (level.summary(place, own.fingerprint, simulated) for level, own in both)
+        return HitterSummary(tuple(parts), self.counted.fingerprint)
+
+
+class _Rows:
+    """A row of counts and a number of reports for each group."""
+
+    def __init__(self, layout: Layout, shares: int) -> None:
+        self.layout = layout
+        self._most = max(1, MOST_CELLS // (shares * layout.cells))
+        self.counts: Counts = np.zeros((0, layout.cells), np.int64)
+        self.n: Counts = np.zeros(0, np.int64)
+
+    def make_room(self, groups: int) -> None:
+        """Have a row for each of so many groups."""
+        if groups > self._most:
+            hint = "Group by fewer columns, or count some groups at a time."
+            raise InvalidArgument("by", f"make at most {self._most:,} groups of this spec", f"{groups:,} or more", hint)
+        if groups > len(self.n):
+            rows = min(self._most, max(groups, 2 * len(self.n)))
+            counts, n = np.zeros((rows, self.layout.cells), np.int64), np.zeros(rows, np.int64)
+            counts[: len(self.n)], n[: len(self.n)] = self.counts, self.n
+            self.counts, self.n = counts, n
+
+    def add(self, data: Payloads, codes: Indices | None, places: Indices) -> None:
+        if codes is None:
+            self.layout.count(data, self.counts[places[0]])
+            self.n[places[0]] += len(data)
+        else:
+            self.layout.count_groups(data, codes, places, self.counts)
+            self.n[places] += np.bincount(codes, minlength=len(places))
+
+    def merge(self, other: _Rows, places: Indices) -> None:
+        for theirs, mine in enumerate(places.tolist()):
+            self.counts[mine] += other.counts[theirs]
+        self.n[places] += other.n[: len(places)]
+
+    def summary(self, place: int, fingerprint: str, simulated: bool) -> Summary:
+        return Summary(self.counts[place], int(self.n[place]), fingerprint, simulated and bool(self.n[place]))
+
+
+def same_spec(counted: Counted, fingerprint: str, what: str) -> None:
+    """Refuse reports of another spec."""
+    if fingerprint != counted.fingerprint:
+        raise FingerprintMismatch(what, counted.fingerprint, fingerprint)

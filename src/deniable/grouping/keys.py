@@ -1,0 +1,179 @@
+"""Group keys: what rows are grouped by, as plain Python values in memory and as columns in Arrow.
+
+A key is a text, a whole number, a truth value, a date or a time. Columns of other widths of the same kind (`int32`, a
+dictionary of strings, dates in milliseconds) give equal keys, so that tables from several tools can be added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+import numpy as np
+
+from deniable.core.arrays import Indices
+from deniable.core.errors import InvalidArgument, MalformedReport, cut, shown
+from deniable.core.extras import needed
+
+Key = str | int | bool | date | datetime
+Group = tuple[Key, ...]
+
+RESERVED = ("n", "summary")  # columns that a table of summaries has beside its groups
+_NARROW = 2**16  # range of whole numbers that are their own codes
+_DENSE = 2**20  # codes that are found by counting, not by sorting
+_KINDS = "text, whole numbers, true and false, dates or times"
+
+
+def group_columns(by: object) -> tuple[str, ...]:
+    """Return the names of the columns to group by: one name, or several, each once."""
+    names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, Sequence) else ()
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise InvalidArgument("by", "be the name of a column, or several", by)
+    if len(set(names)) < len(names):
+        raise InvalidArgument("by", "name every column once", list(names))
+    for name in RESERVED:
+        if name in names:
+            hint = "A table of summaries has a column of that name: rename yours."
+            raise InvalidArgument("by", f"not be called {name!r}", list(names), hint)
+    return names
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """The groups of a batch of rows: row i is in the group `groups[codes[i]]`; without codes all are in the first."""
+
+    groups: list[Group]
+    codes: Indices | None
+
+    @staticmethod
+    def one(group: Group) -> Coded:
+        """All rows in one group."""
+        return Coded([group], None)
+
+    @staticmethod
+    def of(columns: Sequence[Any], names: Sequence[str]) -> Coded:
+        """Find the groups in columns of keys, as Arrow arrays of equal length."""
+        codes, keys = np.zeros(len(columns[0]), np.int64), [()]  # type: list[Group]
+        for column, name in zip(columns, names, strict=True):
+            own, values = _coded(column, name)
+            # a pair of codes is one code; then only those that occur are kept
+            codes, present = _compact(codes * len(values) + own, len(keys) * len(values))
+            keys = [(*keys[place // len(values)], values[place % len(values)]) for place in present.tolist()]
+        return Coded(keys, codes if len(keys) > 1 else None) if keys else Coded([], None)
+
+
+def _compact(codes: Indices, size: int) -> tuple[Indices, Indices]:
+    """Renumber codes below `size` so that all of them occur; return them and the old codes by the new."""
+    if size > max(_DENSE, len(codes)):
+        present, codes = np.unique(codes, return_inverse=True)
+        return codes, present
+    occurs = np.zeros(size, np.bool_)
+    occurs[codes] = True
+    present = np.flatnonzero(occurs)
+    if len(present) < size:
+        codes = (np.cumsum(occurs) - 1)[codes]
+    return codes, present
+
+
+def _coded(column: Any, name: str) -> tuple[Indices, list[Key]]:
+    """Codes of a column's entries, and the key of each code."""
+    with needed():
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+    if column.null_count:
+        first = pc.index(pc.is_null(column), True).as_py()
+        raise NullKey(name, first)
+    kind = column.type
+    if pa.types.is_integer(kind) and len(column):
+        numbers = column.to_numpy(zero_copy_only=False)
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low < _NARROW:
+            offset = (numbers - numbers.dtype.type(low)).astype(np.int64)
+            return offset, list(range(low, high + 1))
+    if not pa.types.is_dictionary(kind):
+        check_kind(kind, name)
+        column = column.dictionary_encode()
+    check_kind(column.type.value_type, name)
+    if column.dictionary.null_count:
+        found = [place for place, key in enumerate(column.to_pylist()) if key is None]
+        if found:
+            raise NullKey(name, found[0])
+    return column.indices.to_numpy(zero_copy_only=False).astype(np.int64), keys_of(column.dictionary)
+
+
+class NullKey(MalformedReport):
+    """A row without a group."""
+
+    def __init__(self, name: str, position: int) -> None:
+        self.name, self.position = name, position
+        super().__init__(
+            f"column {shown(name)} has no value at position {position}, so that row is in no group. "
+            "Fill the gaps, or leave those rows out."
+        )
+
+
+def check_kind(kind: Any, name: str) -> None:
+    """Refuse a column of a type that is no key, such as fractions, whose equality is a matter of rounding."""
+    with needed():
+        import pyarrow as pa
+
+    of = pa.types
+    tests = (of.is_string, of.is_large_string, of.is_string_view, of.is_integer, of.is_boolean, of.is_date)
+    if not (any(test(kind) for test in tests) or of.is_timestamp(kind)):
+        raise InvalidArgument("by", f"name columns of {_KINDS}", f"{cut(name)}: {cut(str(kind))}")
+
+
+def keys_of(values: Any) -> list[Key]:
+    """The keys in an Arrow array, as Python values; times in UTC, and whole in microseconds."""
+    try:
+        found: list[Any] = values.to_pylist()
+    except ValueError:  # nanoseconds
+        raise InvalidArgument("by", "name times that are whole in microseconds", str(values.type)) from None
+    return [key.astimezone(UTC) if isinstance(key, datetime) and key.tzinfo else as_key(key) for key in found]
+
+
+def as_key(key: object) -> Key:
+    """Return a key as a plain value, or refuse what is none."""
+    plain = key.item() if isinstance(key, np.generic) else key
+    if isinstance(plain, (str, bool, date, datetime)):
+        return plain
+    if isinstance(plain, int):
+        if not -(2**63) <= plain < 2**63:
+            raise InvalidArgument("group", "have whole numbers of 64 bits", plain)
+        return plain
+    if plain is None:
+        return None  # type: ignore[return-value]  # only in a dictionary, where no row need have it
+    raise InvalidArgument("group", f"be made of {_KINDS}", plain)
+
+
+def column_of(keys: Sequence[Key], name: str) -> Any:
+    """An Arrow array of keys of one kind."""
+    with needed():
+        import pyarrow as pa
+
+    kinds = {_kind_of(key) for key in keys}
+    if len(kinds) > 1:
+        raise InvalidArgument("groups", f"have one kind of key in column {shown(name)}", sorted(kinds))
+    types = {
+        "text": pa.string(),
+        "number": pa.int64(),
+        "truth": pa.bool_(),
+        "date": pa.date32(),
+        "time": pa.timestamp("us"),
+        "time in UTC": pa.timestamp("us", "UTC"),
+    }
+    return pa.array(keys, types[kinds.pop() if kinds else "text"])
+
+
+def _kind_of(key: Key) -> str:
+    if isinstance(key, datetime):
+        return "time in UTC" if key.tzinfo else "time"
+    return {bool: "truth", int: "number", str: "text", date: "date"}[type(key)]
+
+
+def order_of(group: Group) -> tuple[Any, ...]:
+    """What groups are sorted by: kind and value of every key, since kinds do not compare with each other."""
+    return tuple((_kind_of(key), key) for key in group)
