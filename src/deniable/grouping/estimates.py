@@ -120,9 +120,9 @@ class GroupEstimates:
     def to_polars(self, level: float = LEVEL, *, simultaneous: bool = False) -> Any:
         """The tidy table as a polars DataFrame."""
         with needed():
-            import polars
+            import polars as pl
 
-        return polars.from_arrow(self.to_arrow(level, simultaneous=simultaneous))
+        return pl.from_arrow(self.to_arrow(level, simultaneous=simultaneous))
 
     @property
     def title(self) -> str:
@@ -144,10 +144,8 @@ class GroupEstimates:
     def __str__(self) -> str:
         lines = [self.title]
         for group, estimate in list(self.items())[:_SHOWN_GROUPS]:
-            top = "; ".join(
-                f"{row.label} {row.frequency:.1%} ({row.low:.1%} to {row.high:.1%})"
-                for row in estimate.top(_SHOWN_VALUES)
-            )
+            rows = estimate.top(_SHOWN_VALUES)
+            top = "; ".join(f"{row.label} {row.frequency:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
             lines.append(f"{named(group)}  n = {estimate.n:,}: {top}")
         left = len(self) - _SHOWN_GROUPS
         return "\n".join([*lines, *([f"... and {left:,} more groups"] if left > 0 else [])])

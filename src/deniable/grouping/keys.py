@@ -55,7 +55,8 @@ class Coded:
     @staticmethod
     def of(columns: Sequence[Any], names: Sequence[str]) -> Coded:
         """Find the groups in columns of keys, as Arrow arrays of equal length."""
-        codes, keys = np.zeros(len(columns[0]), np.int64), [()]  # type: list[Group]
+        codes: Indices = np.zeros(len(columns[0]), np.int64)
+        keys: list[Group] = [()]
         for column, name in zip(columns, names, strict=True):
             own, values = _coded(column, name)
             # a pair of codes is one code; then only those that occur are kept

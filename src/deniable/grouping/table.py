@@ -108,7 +108,7 @@ class SummaryTable:
         if not self.summaries:
             raise EmptySummary("a table without groups has no total")
         first, *others = self.summaries.values()
-        return sum(others, start=first)  # type: ignore[arg-type]
+        return sum(others, start=first)
 
     def over(self, by: Any) -> SummaryTable:
         """The same summaries in fewer, larger groups: by some of the columns."""
