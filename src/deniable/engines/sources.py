@@ -22,6 +22,7 @@ from deniable.grouping.keys import Coded, Key
 from deniable.heavy_hitters.collected import HitterReports
 
 AnyReports = Reports | HitterReports
+_ROWS = 8 * ROWS  # at once, of short reports: what a batch costs by itself is shared by many
 _NO_KEY = "__HIVE_DEFAULT_PARTITION__"  # how folders are called whose key is missing
 _FOLDER = re.compile("([^=]+)=(.*)", re.DOTALL)
 _NUMBER = re.compile("-?(0|[1-9][0-9]{0,17})")
@@ -135,7 +136,7 @@ class RowGroup:
 def coded(batch: Any, by: tuple[str, ...], keys: Mapping[str, Key]) -> Coded:
     """The groups of the rows of a batch, of which some keys may be the same for all rows."""
     if all(name in keys for name in by):
-        return Coded.one(tuple(keys[name] for name in by))
+        return Coded.one(tuple(keys[name] for name in by), len(batch))
     with needed():
         import pyarrow as pa
 
@@ -158,7 +159,7 @@ def files(paths: Sequence[str], counted: Counted, by: tuple[str, ...]) -> Work:
     opened = [_opened(path, counted, by, keys) for path, keys in zip(paths, named, strict=True)]
     size = row_bytes((counted if not hasattr(counted, "levels") else counted.levels[0]).layout.empty(0))
     units = [
-        RowGroup(file, number, counted, by, rows_at_once(size, 2 * ROWS))
+        RowGroup(file, number, counted, by, rows_at_once(size, _ROWS))
         for file in opened
         for number in range(file.metadata.num_row_groups)
     ]

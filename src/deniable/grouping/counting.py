@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Indices, Payloads
+from deniable.core.arrays import Indices, Payloads
 from deniable.core.errors import FingerprintMismatch, InvalidArgument, MalformedReport
 from deniable.core.reports import COLUMN, Reports
-from deniable.core.summary import Summary
 from deniable.grouping.keys import Coded, Group
+from deniable.grouping.rows import rows_of
 from deniable.grouping.table import AnySummary, SummaryTable
 from deniable.heavy_hitters.collected import LEVEL_COLUMN, HitterReports, HitterSummary
 from deniable.heavy_hitters.protocol import HeavyHitters
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.layout import Layout
 
 Counted = Mechanism | HeavyHitters  # what reports are of, and knows how to count them
-MOST_CELLS = 2**28  # counts of all groups together, 8 bytes each
 
 
 def check_counted(mechanism: object) -> Counted:
@@ -46,7 +44,7 @@ class GroupAccumulator:
         self.counted = counted
         self.by = by
         levels = [counted] if isinstance(counted, Mechanism) else list(counted.levels)
-        self._levels = [_Rows(level.layout, len(levels)) for level in levels]
+        self._levels = [rows_of(level.layout, len(levels)) for level in levels]
         self._places: dict[Group, int] = {}
         self._simulated: set[int] = set()
         if not by:
@@ -64,7 +62,10 @@ class GroupAccumulator:
             return
         places = self._places_of(groups.groups)
         for level, (data, codes) in zip(self._levels, parts, strict=True):
-            level.add(data, codes, places)
+            sizes = groups.sizes
+            if codes is not None and len(self._levels) > 1:
+                sizes = np.bincount(codes, minlength=len(places))
+            level.add(data, codes, places, sizes)
         flagged = reports if isinstance(reports, Reports) else reports.reports
         if flagged.simulated:
             self._simulated.update(places.tolist())
@@ -123,43 +124,6 @@ class GroupAccumulator:
         both = zip(self._levels, self.counted.levels, strict=True)
         parts = (level.summary(place, own.fingerprint, simulated) for level, own in both)
         return HitterSummary(tuple(parts), self.counted.fingerprint)
-
-
-class _Rows:
-    """A row of counts and a number of reports for each group."""
-
-    def __init__(self, layout: Layout, shares: int) -> None:
-        self.layout = layout
-        self._most = max(1, MOST_CELLS // (shares * layout.cells))
-        self.counts: Counts = np.zeros((0, layout.cells), np.int64)
-        self.n: Counts = np.zeros(0, np.int64)
-
-    def make_room(self, groups: int) -> None:
-        """Have a row for each of so many groups."""
-        if groups > self._most:
-            hint = "Group by fewer columns, or count some groups at a time."
-            raise InvalidArgument("by", f"make at most {self._most:,} groups of this spec", f"{groups:,} or more", hint)
-        if groups > len(self.n):
-            rows = min(self._most, max(groups, 2 * len(self.n)))
-            counts, n = np.zeros((rows, self.layout.cells), np.int64), np.zeros(rows, np.int64)
-            counts[: len(self.n)], n[: len(self.n)] = self.counts, self.n
-            self.counts, self.n = counts, n
-
-    def add(self, data: Payloads, codes: Indices | None, places: Indices) -> None:
-        if codes is None:
-            self.layout.count(data, self.counts[places[0]])
-            self.n[places[0]] += len(data)
-        else:
-            self.layout.count_groups(data, codes, places, self.counts)
-            self.n[places] += np.bincount(codes, minlength=len(places))
-
-    def merge(self, other: _Rows, places: Indices) -> None:
-        for theirs, mine in enumerate(places.tolist()):
-            self.counts[mine] += other.counts[theirs]
-        self.n[places] += other.n[: len(places)]
-
-    def summary(self, place: int, fingerprint: str, simulated: bool) -> Summary:
-        return Summary(self.counts[place], int(self.n[place]), fingerprint, simulated and bool(self.n[place]))
 
 
 def same_spec(counted: Counted, fingerprint: str, what: str) -> None:

@@ -46,36 +46,42 @@ class Coded:
 
     groups: list[Group]
     codes: Indices | None
+    sizes: Indices  # how many rows each group has
 
     @staticmethod
-    def one(group: Group) -> Coded:
+    def one(group: Group, rows: int) -> Coded:
         """All rows in one group."""
-        return Coded([group], None)
+        return Coded([group], None, np.array([rows]))
 
     @staticmethod
     def of(columns: Sequence[Any], names: Sequence[str]) -> Coded:
         """Find the groups in columns of keys, as Arrow arrays of equal length."""
-        codes: Indices = np.zeros(len(columns[0]), np.int64)
-        keys: list[Group] = [()]
-        for column, name in zip(columns, names, strict=True):
-            own, values = _coded(column, name)
+        codes, groups, sizes = _single(columns[0], names[0])
+        for column, name in zip(columns[1:], names[1:], strict=True):
+            own, more, _ = _single(column, name)
             # a pair of codes is one code; then only those that occur are kept
-            codes, present = _compact(codes * len(values) + own, len(keys) * len(values))
-            keys = [(*keys[place // len(values)], values[place % len(values)]) for place in present.tolist()]
-        return Coded(keys, codes if len(keys) > 1 else None) if keys else Coded([], None)
+            codes, present, sizes = _compact(codes * len(more) + own, len(groups) * len(more))
+            groups = [groups[place // len(more)] + more[place % len(more)] for place in present.tolist()]
+        return Coded(groups, codes if len(groups) > 1 else None, sizes)
 
 
-def _compact(codes: Indices, size: int) -> tuple[Indices, Indices]:
-    """Renumber codes below `size` so that all of them occur; return them and the old codes by the new."""
+def _single(column: Any, name: str) -> tuple[Indices, list[Group], Indices]:
+    """Codes, groups and sizes of the groups of one column."""
+    codes, keys = _coded(column, name)
+    codes, present, sizes = _compact(codes, len(keys))
+    return codes, [(keys[place],) for place in present.tolist()], sizes
+
+
+def _compact(codes: Indices, size: int) -> tuple[Indices, Indices, Indices]:
+    """Renumber codes below `size` so that all occur; return them, the old codes by the new, and how often each is."""
     if size > max(_DENSE, len(codes)):
-        present, codes = np.unique(codes, return_inverse=True)
-        return codes, present
-    occurs = np.zeros(size, np.bool_)
-    occurs[codes] = True
-    present = np.flatnonzero(occurs)
+        present, codes, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+        return codes, present, sizes
+    sizes = np.bincount(codes, minlength=size)
+    present = np.flatnonzero(sizes)
     if len(present) < size:
-        codes = (np.cumsum(occurs) - 1)[codes]
-    return codes, present
+        codes, sizes = (np.cumsum(sizes > 0) - 1)[codes], sizes[present]
+    return codes, present, sizes
 
 
 def _coded(column: Any, name: str) -> tuple[Indices, list[Key]]:
@@ -92,8 +98,7 @@ def _coded(column: Any, name: str) -> tuple[Indices, list[Key]]:
         numbers = column.to_numpy(zero_copy_only=False)
         low, high = int(numbers.min()), int(numbers.max())
         if high - low < _NARROW:
-            offset = (numbers - numbers.dtype.type(low)).astype(np.int64)
-            return offset, list(range(low, high + 1))
+            return np.subtract(numbers, numbers.dtype.type(low), dtype=np.int64), list(range(low, high + 1))
     if not pa.types.is_dictionary(kind):
         check_kind(kind, name)
         column = column.dictionary_encode()

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from deniable.core.arrays import Bytes, Counts, Indices, Payloads
+from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.batches import row_bytes
 from deniable.core.caches import FieldsOnly
 from deniable.core.errors import MalformedReport, shown
@@ -47,14 +47,6 @@ class Layout(FieldsOnly, ABC):
     @abstractmethod
     def count(self, data: Payloads, counts: Counts) -> None:
         """Add checked reports to the counts of a summary."""
-
-    def count_groups(self, data: Payloads, codes: Indices, places: Indices, counts: Counts) -> None:
-        """Add checked reports to the counts of several summaries, one per row: report i to row places[codes[i]]."""
-        ordered = data[np.argsort(codes, kind="stable")]
-        ends = np.cumsum(np.bincount(codes, minlength=len(places)))
-        for place, end, start in zip(places.tolist(), ends.tolist(), [0, *ends.tolist()], strict=False):
-            if end > start:
-                self.count(ordered[start:end], counts[place])
 
     @abstractmethod
     def all(self) -> Iterable[Payload]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.arrays import Bytes, Counts, Indices, Payloads
+from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
@@ -47,7 +47,7 @@ class SymbolLayout(Layout):
             if data.size:
                 raise MalformedReport(f"reports must be one whole number each, got {data.ndim}-d {data.dtype}")
             data = data.reshape(-1).astype(np.uint32)
-        if data.size and (data.max() >= self.symbols or data.min() < 0):
+        if data.size and (data.max() >= self.symbols or (data.dtype.kind == "i" and data.min() < 0)):
             at = int(np.flatnonzero((data >= self.symbols) | (data < 0))[0])
             raise MalformedReport(f"report at position {at} must {self._rule(int(data[at]))}")
         return data.astype(np.uint32, copy=False)
@@ -56,11 +56,6 @@ class SymbolLayout(Layout):
         from deniable.kernels.response import count_into
 
         count_into(data, counts)
-
-    def count_groups(self, data: Payloads, codes: Indices, places: Indices, counts: Counts) -> None:
-        from deniable.kernels.response import count_groups
-
-        count_groups(data, codes, places, counts)
 
     def all(self) -> Iterable[Payload]:
         return range(self.symbols)

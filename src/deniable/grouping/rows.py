@@ -1,0 +1,106 @@
+"""A row of counts for each group, which grow in place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deniable.core.arrays import Bytes, Counts, Indices, Payloads
+from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
+from deniable.mechanisms.layouts.layout import Layout
+from deniable.mechanisms.layouts.symbols import SymbolLayout
+
+MOST_CELLS = 2**28  # counts of all groups together, 8 bytes each
+
+
+def rows_of(layout: Layout, shares: int = 1) -> Rows:
+    """Rows for reports of this layout, which may take one of so many equal shares of the memory."""
+    most = max(1, MOST_CELLS // (shares * layout.cells))
+    return SymbolRows(layout, most) if isinstance(layout, SymbolLayout) else Rows(layout, most)
+
+
+class Rows:
+    """Counts and a number of reports for each group."""
+
+    def __init__(self, layout: Layout, most: int) -> None:
+        self.layout = layout
+        self._most = most
+        self._counts: Counts = np.zeros((0, layout.cells), np.int64)
+        self.n: Counts = np.zeros(0, np.int64)
+
+    def make_room(self, groups: int) -> None:
+        """Have a row for each of so many groups."""
+        if groups > self._most:
+            hint = "Group by fewer columns, or count some groups at a time."
+            raise InvalidArgument("by", f"make at most {self._most:,} groups of this spec", f"{groups:,} or more", hint)
+        if groups > len(self.n):
+            self._grow(min(self._most, max(groups, 2 * len(self.n))))
+
+    def _grow(self, rows: int) -> None:
+        self._counts, self.n = _longer(self._counts, rows), _longer(self.n, rows)
+
+    def add(self, data: Payloads, codes: Indices | None, places: Indices, sizes: Indices) -> None:
+        """Add checked reports: report i in row places[codes[i]] or, without codes, all in the first of these rows.
+
+        `sizes` says how many there are for each place.
+        """
+        if codes is None:
+            self.layout.count(data, self._counts[places[0]])
+            self.n[places[0]] += len(data)
+        else:
+            self._add_groups(data, codes, places, sizes)
+            self.n[places] += sizes
+
+    def _add_groups(self, data: Payloads, codes: Indices, places: Indices, sizes: Indices) -> None:
+        ordered, end = data[np.argsort(codes, kind="stable")], 0
+        for place, size in zip(places.tolist(), sizes.tolist(), strict=True):
+            self.layout.count(ordered[end : end + size], self._counts[place])
+            end += size
+
+    def counts(self, place: int) -> Counts:
+        """The counts of one group."""
+        row: Counts = self._counts[place]
+        return row
+
+    def merge(self, other: Rows, places: Indices) -> None:
+        """Add the rows of another: its row i to row places[i]."""
+        for theirs, mine in enumerate(places.tolist()):
+            self._counts[mine] += other.counts(theirs)
+        self.n[places] += other.n[: len(places)]
+
+    def summary(self, place: int, fingerprint: str, simulated: bool) -> Summary:
+        """The summary of one group."""
+        return Summary(self.counts(place), int(self.n[place]), fingerprint, simulated)
+
+
+class SymbolRows(Rows):
+    """Rows for reports of one symbol, whose last 8 bits are kept apart: they are what a report touches."""
+
+    def __init__(self, layout: Layout, most: int) -> None:
+        super().__init__(layout, most)
+        self._low: Bytes = np.zeros((0, layout.cells), np.uint8)
+        self._high: Counts = np.zeros((0, layout.cells), np.int64)  # in units of 256
+
+    def _grow(self, rows: int) -> None:
+        super()._grow(rows)
+        if len(self._low):
+            self._low, self._high = _longer(self._low, rows), _longer(self._high, rows)
+
+    def _add_groups(self, data: Payloads, codes: Indices, places: Indices, sizes: Indices) -> None:
+        from deniable.kernels.response import count_groups
+
+        del sizes
+        if not len(self._low):
+            self._low, self._high = np.zeros(self._counts.shape, np.uint8), np.zeros(self._counts.shape, np.int64)
+        count_groups(data, codes, places, self._low, self._high)
+
+    def counts(self, place: int) -> Counts:
+        row = super().counts(place)
+        return row + 256 * self._high[place] + self._low[place] if len(self._low) else row
+
+
+def _longer(rows: np.ndarray, length: int) -> np.ndarray:
+    """A copy with more rows, which are zero."""
+    made = np.zeros((length, *rows.shape[1:]), rows.dtype)
+    made[: len(rows)] = rows
+    return made
