@@ -28,12 +28,18 @@ FoundSpec = Annotated[
 Collected = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT", help="Files of reports (Parquet or CSV) and summaries, in any mix; - is standard input."
+        metavar="INPUT",
+        help="Reports (Parquet, folders of it, or CSV) and summaries, in any mix; - is standard input.",
     ),
 ]
 AllowRepeats = Annotated[
     bool,
     typer.Option("--allow-repeats", help="Count inputs that seem to hold the same reports, or a total and its parts."),
+]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads that count Parquet files; by default one per core.")]
+SkipMalformed = Annotated[
+    bool,
+    typer.Option("--skip-malformed", help="Leave out malformed rows of Parquet files, and say how many there were."),
 ]
 Level = Annotated[
     float, typer.Option(parser=share, metavar="SHARE", help="Confidence level of the intervals, such as 95%.")

@@ -15,8 +15,10 @@ from deniable.cli.options import (
     Json,
     Level,
     PictureFile,
+    SkipMalformed,
     TableFile,
     Target,
+    Threads,
     Together,
     check_inputs,
     check_outputs,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
     from deniable.core.estimate import Estimate
     from deniable.core.quantity import Quantity
+    from deniable.grouping.table import SummaryTable
+    from deniable.mechanisms.base.mechanism import Mechanism
 
 
 def estimate(
@@ -52,9 +56,21 @@ def estimate(
     as_json: Json = False,
     output: TableFile = None,
     plot: PictureFile = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEYS",
+            help="Of a table of summaries, only this group, such as 2026-01-31,de; given twice, the difference.",
+        ),
+    ] = None,
+    threads: Threads = None,
+    skip_malformed: SkipMalformed = False,
     allow_repeats: AllowRepeats = False,
 ) -> None:
     """Estimate frequencies, with standard errors and intervals.
+
+    A table of summaries, which deniable summarize --by makes, gives an estimate for
+    each group, and a test whether the groups differ.
 
     \b
     Examples:
@@ -63,7 +79,9 @@ def estimate(
       deniable estimate *.summary --spec spec.json --json
       deniable estimate today.summary --sum chrome,edge --sum firefox,safari
       deniable estimate today.summary --spec spec.json -o all.csv --plot top.png
+      deniable estimate daily.parquet --spec spec.json --group mon,de --group tue,de
     """
+    from deniable.cli.io.engine import Counting, table_in
     from deniable.cli.io.reports import summary_of
     from deniable.core.domain.open import Open
 
@@ -73,7 +91,22 @@ def estimate(
     mechanism = mechanism_of(spec)
     if isinstance(mechanism.domain, Open):
         raise CommandError(f"{spec}: this spec is for open strings. Use deniable decode --candidates FILE.")
-    answer = mechanism.estimate(summary_of(sources, mechanism, allow_repeats=allow_repeats), method, target=target)
+    table = table_in(sources[0]) if len(sources) == 1 else None
+    if table is None and group:
+        raise CommandError("--group is for one table of summaries, which deniable summarize --by makes")
+    if table is not None and (not group or len(group) > 1):
+        if plot is not None or sums or mean or quantiles:
+            raise CommandError("--plot, --sum, --mean and --quantile are about one estimate. Choose one with --group.")
+        _estimate_groups(table, mechanism, method, target, level, simultaneous, top, group, as_json, output)
+        return
+    if table is not None and group:
+        from deniable.cli.io.groups import one_group
+
+        summary = one_group(table, group[0])
+    else:
+        how = Counting(threads, skip_malformed)
+        summary = summary_of(sources, mechanism, allow_repeats=allow_repeats, how=how)
+    answer = mechanism.estimate(summary, method, target=target)
     answer.interval(level)  # refuses a wrong level before anything is written
     asked = derived(answer, level, sums, mean, quantiles)
     if output is not None or plot is not None:
@@ -84,6 +117,29 @@ def estimate(
         _print(answer, level, simultaneous, top)
         for each in asked:
             echo(each)
+
+
+def _estimate_groups(
+    table: SummaryTable,
+    mechanism: Mechanism,
+    method: str | None,
+    target: str,
+    level: float,
+    simultaneous: bool | None,
+    top: int | None,
+    group: list[str] | None,
+    as_json: bool,
+    output: Path | None,
+) -> None:
+    from deniable.cli.io.groups import show_difference, show_groups
+
+    found = table.estimate(mechanism, method, target=target)
+    if not group:
+        show_groups(found, level, simultaneous, top, as_json=as_json, output=output)
+    elif len(group) > 2 or output is not None:
+        raise CommandError("--group is given once, or twice for the difference of two groups, which is printed only")
+    else:
+        show_difference(found, group, level, as_json=as_json)
 
 
 def _write(

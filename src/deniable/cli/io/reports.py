@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from deniable.cli.io.engine import Counting, counted_in, is_dataset, is_on_disk
 from deniable.cli.io.files import (
     PARQUET,
     SUMMARY,
@@ -36,6 +37,7 @@ from deniable.core.batches import row_bytes, rows_at_once, slices
 from deniable.core.errors import MalformedReport, listed, shown
 from deniable.core.reports import COLUMN, Reports, read_metadata
 from deniable.core.summary import Summary
+from deniable.grouping.table import is_summary_table, table_fingerprint
 from deniable.mechanisms.base.accumulator import Accumulator
 from deniable.mechanisms.base.mechanism import Mechanism
 
@@ -107,21 +109,23 @@ def _from_csv(column: Any, width: int) -> Any:
     return np.array(rows, object).astype(np.uint64).reshape(-1, width)
 
 
-def summary_of(names: list[str], mechanism: Mechanism, *, allow_repeats: bool = False) -> Summary:
+def summary_of(
+    names: list[str], mechanism: Mechanism, *, allow_repeats: bool = False, how: Counting | None = None
+) -> Summary:
     """Add up files of reports and summaries, and refuse the same reports twice."""
+    how = Counting() if how is None else how
     if not allow_repeats:
         check_paths(names)
     compared = len(names) > 1 and not allow_repeats
     total, inputs = mechanism.accumulator(), []
     for name in names:
         own = mechanism.accumulator() if compared else total
-        with reading(name) as file, about(name):
-            listed = kind_of(file) != SUMMARY
-            _count(file, own)
-            if compared:
-                part = own.summary()
-                total.merge(part)
-                inputs.append(described(name, part.n, [part.counts], reports=listed))
+        listed = _count(name, own, how)
+        if compared:
+            part = own.summary()
+            total.merge(part)
+            inputs.append(described(name, part.n, [part.counts], reports=listed))
+    how.say_what_was_skipped()
     check_counts(inputs)
     return total.summary()
 
@@ -134,16 +138,30 @@ def fingerprint_of(name: str) -> str:
             return Summary.from_bytes(file.read()).fingerprint
         if kind == PARQUET:
             with parquet(file) as source:
-                return read_metadata(source.schema_arrow.metadata)[0]
+                metadata = source.schema_arrow.metadata
+                return table_fingerprint(metadata) if is_summary_table(metadata) else read_metadata(metadata)[0]
         return _report_column(csv_header(file))[1]
 
 
-def _count(file: io.BufferedReader, total: Accumulator) -> None:
-    """Add the reports of a file, or a summary. The first batch is empty: a file without reports is checked too."""
-    kind = kind_of(file)
-    if kind == SUMMARY:
-        total.merge(Summary.from_bytes(file.read()))
-        return
+def _count(name: str, total: Accumulator, how: Counting) -> bool:
+    """Add the reports of an input, or a summary; return whether it lists reports."""
+    if is_dataset(name):
+        total.merge(counted_in(total.mechanism, name, how))  # type: ignore[arg-type]
+        return True
+    with reading(name) as file, about(name):
+        kind = kind_of(file)
+        if kind == SUMMARY:
+            total.merge(Summary.from_bytes(file.read()))
+            return False
+        if not (kind == PARQUET and is_on_disk(name)):
+            _count_stream(file, kind, total)
+            return True
+    total.merge(counted_in(total.mechanism, name, how))  # type: ignore[arg-type]
+    return True
+
+
+def _count_stream(file: io.BufferedReader, kind: str, total: Accumulator) -> None:
+    """Add the reports of an open file. The first batch is empty: a file without reports is checked too."""
     row = 1
     for reports in _parquet_batches(file) if kind == PARQUET else _csv_batches(file, total.mechanism):
         try:
