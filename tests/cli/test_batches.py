@@ -12,6 +12,7 @@ import pytest
 import deniable as dn
 from deniable.core import batches
 from deniable.core.summary import Summary
+from deniable.grouping.counting import GroupAccumulator
 from deniable.mechanisms.base import client
 from deniable.mechanisms.base.accumulator import Accumulator
 from tests.cli.command import succeed
@@ -48,7 +49,13 @@ def test_batches_are_bounded_in_bytes_when_reports_are_made_written_read_and_cou
 
     monkeypatch.setattr(batches, "BYTES", MOST)
     monkeypatch.setattr(client, "payloads", payloads)
+
+    def adding_groups(self: GroupAccumulator, reports: Any, groups: Any, plain: Any = GroupAccumulator.add) -> None:
+        counted.append(reports.data.nbytes)
+        plain(self, reports, groups)
+
     monkeypatch.setattr(Accumulator, "add", adding)
+    monkeypatch.setattr(GroupAccumulator, "add", adding_groups)
     succeed("privatize", values, "--spec", spec, "--seed", 5, "-o", parts)
     assert max(made) == MOST
     if suffix == "parquet":
@@ -93,7 +100,7 @@ def test_counting_a_file_makes_no_summary_for_each_batch(
     monkeypatch.setattr(Summary, "__post_init__", counting)
     monkeypatch.setattr(batches, "BYTES", MOST)
     succeed("summarize", tmp_path / "r.parquet", "--spec", spec, "-o", tmp_path / "s.summary")
-    assert made == [USERS]
+    assert made == [USERS, USERS]  # of the file, and of all files
 
 
 def test_a_report_longer_than_a_buffer_survives_csv(tmp_path: Path) -> None:

@@ -13,15 +13,14 @@ import numpy as np
 from deniable.core.errors import MalformedReport, cut
 from deniable.core.extras import needed
 from deniable.core.reports import COLUMN, Reports
-from deniable.grouping.counting import Counted, reports_from
+from deniable.grouping.counting import Counted, layout_of, reports_from
 from deniable.heavy_hitters.collected import LEVEL_COLUMN, HitterReports
 from deniable.mechanisms.base.mechanism import Mechanism
 
 
 def width_of(counted: Counted) -> int | None:
     """The numbers in a report; None where a report is a plain number."""
-    level = counted if isinstance(counted, Mechanism) else counted.levels[0]
-    empty = level.layout.empty(0)
+    empty = layout_of(counted).empty(0)
     return empty.shape[1] if empty.ndim > 1 else None
 
 

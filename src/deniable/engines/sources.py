@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote
 
-from deniable.core.batches import ROWS, row_bytes, rows_at_once
+from deniable.core.batches import ROWS, rows_at_once
 from deniable.core.errors import DeniableError, FingerprintMismatch, InvalidArgument, MalformedReport, cut, listed
 from deniable.core.extras import needed
 from deniable.core.reports import Reports, read_metadata
-from deniable.grouping.counting import Counted, report_columns, reports_from
+from deniable.grouping.counting import Counted, layout_of, report_columns, reports_from
 from deniable.grouping.keys import Coded, Key
 from deniable.heavy_hitters.collected import HitterReports
 
@@ -69,8 +69,10 @@ def _paths(source: Any) -> list[str] | None:
     found = [path for each in several for path in _expanded(os.fspath(each))]
     seen: dict[str, str] = {}
     for path in found:
-        if (same := seen.setdefault(os.path.realpath(path), path)) is not path:
-            raise InvalidArgument("source", "name every file once", path, f"It is the same file as {same}.")
+        real = os.path.realpath(path)
+        if real in seen:
+            raise InvalidArgument("source", "name every file once", path, f"It is the same file as {seen[real]}.")
+        seen[real] = path
     return found
 
 
@@ -157,9 +159,9 @@ def files(paths: Sequence[str], counted: Counted, by: tuple[str, ...]) -> Work:
     """Check the schema of every file, and cut the files into row groups."""
     named = _folder_keys(paths, by)
     opened = [_opened(path, counted, by, keys) for path, keys in zip(paths, named, strict=True)]
-    size = row_bytes((counted if not hasattr(counted, "levels") else counted.levels[0]).layout.empty(0))
+    rows = rows_at_once(layout_of(counted).row_bytes, _ROWS)
     units = [
-        RowGroup(file, number, counted, by, rows_at_once(size, _ROWS))
+        RowGroup(file, number, counted, by, rows)
         for file in opened
         for number in range(file.metadata.num_row_groups)
     ]
@@ -192,7 +194,7 @@ def _opened(path: str, counted: Counted, by: tuple[str, ...], keys: dict[str, Ke
             schema, metadata = file.schema_arrow, file.metadata
         fingerprint = read_metadata(schema.metadata)[0]
         if fingerprint != counted.fingerprint:
-            raise FingerprintMismatch(f"{path}: a file of reports", counted.fingerprint, fingerprint)
+            raise FingerprintMismatch(f"{path}: a batch of reports", counted.fingerprint, fingerprint)
         reports_from(counted, schema.empty_table())
         keys = {name: key for name, key in keys.items() if name not in schema.names}
         check_columns(schema.names, [name for name in by if name not in keys])

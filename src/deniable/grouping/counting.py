@@ -16,6 +16,7 @@ from deniable.grouping.table import AnySummary, SummaryTable
 from deniable.heavy_hitters.collected import LEVEL_COLUMN, HitterReports, HitterSummary
 from deniable.heavy_hitters.protocol import HeavyHitters
 from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.layouts.layout import Layout
 
 Counted = Mechanism | HeavyHitters  # what reports are of, and knows how to count them
 
@@ -25,6 +26,11 @@ def check_counted(mechanism: object) -> Counted:
     if not isinstance(mechanism, (Mechanism, HeavyHitters)):
         raise InvalidArgument("mechanism", "be a mechanism, or heavy hitters", mechanism)
     return mechanism
+
+
+def layout_of(counted: Counted) -> Layout:
+    """The layout of the reports, which all levels of heavy hitters share but for the number of cells."""
+    return (counted if isinstance(counted, Mechanism) else counted.levels[0]).layout
 
 
 def report_columns(counted: Counted) -> tuple[str, ...]:

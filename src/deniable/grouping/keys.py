@@ -134,10 +134,15 @@ def check_kind(kind: Any, name: str) -> None:
 
 def keys_of(values: Any) -> list[Key]:
     """The keys in an Arrow array, as Python values; times in UTC, and whole in microseconds."""
-    try:
-        found: list[Any] = values.to_pylist()
-    except ValueError:  # nanoseconds
-        raise InvalidArgument("by", "name times that are whole in microseconds", str(values.type)) from None
+    with needed():
+        import pyarrow as pa
+
+    if pa.types.is_timestamp(values.type):
+        try:
+            values = values.cast(pa.timestamp("us", values.type.tz))
+        except pa.ArrowInvalid:
+            raise InvalidArgument("by", "name times that are whole in microseconds", str(values.type)) from None
+    found: list[Any] = values.to_pylist()
     return [key.astimezone(UTC) if isinstance(key, datetime) and key.tzinfo else as_key(key) for key in found]
 
 

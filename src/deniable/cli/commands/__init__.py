@@ -8,7 +8,7 @@ SECTIONS = {
     "Collect reports from people": {
         "spec": "Make, show and check specs, which client and server share.",
         "privatize": "Turn values into reports, one per person.",
-        "summarize": "Count reports into one summary, and add summaries to it.",
+        "summarize": "Count reports into one summary, or one for each group.",
         "estimate": "Estimate frequencies, with standard errors and intervals.",
         "decode": "Find which candidate strings are present, and how frequent.",
         "heavy-hitters": "Find frequent strings without a list of candidates.",

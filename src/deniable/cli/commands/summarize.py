@@ -41,7 +41,7 @@ def summarize(
     skip_malformed: SkipMalformed = False,
     allow_repeats: AllowRepeats = False,
 ) -> None:
-    """Count reports into one summary, or one for each group, and add summaries.
+    """Count reports into one summary, or one for each group.
 
     A summary is all that a server has to keep. Parts may be summarised separately,
     on any machine and in any order: their sum is the same, byte for byte. With --by

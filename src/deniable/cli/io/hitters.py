@@ -9,6 +9,7 @@ from deniable.cli.running import CommandError, about
 from deniable.core.defaults import SHOWN
 
 if TYPE_CHECKING:
+    from deniable.heavy_hitters.accumulator import HitterAccumulator
     from deniable.heavy_hitters.collected import HitterSummary
     from deniable.heavy_hitters.findings import Findings
     from deniable.heavy_hitters.protocol import HeavyHitters
@@ -25,10 +26,7 @@ def protocol_of(path: Path) -> HeavyHitters:
 
 def collected(names: list[str], protocol: HeavyHitters, *, allow_repeats: bool = False) -> HitterSummary:
     """Add up files of reports and summaries, and refuse the same reports twice."""
-    from deniable.cli.io.files import HITTERS, PARQUET, kind_of, parquet, parquet_batches, reading
     from deniable.cli.io.repeats import check_counts, check_paths, described
-    from deniable.core.batches import row_bytes, rows_at_once
-    from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 
     if not allow_repeats:
         check_paths(names)
@@ -36,29 +34,39 @@ def collected(names: list[str], protocol: HeavyHitters, *, allow_repeats: bool =
     total, inputs = protocol.accumulator(), []
     for name in names:
         own = protocol.accumulator() if compared else total
+        listed = _count(name, own)
+        if compared:
+            part = own.summary()
+            total.merge(part)
+            counts = [level.counts for level in part.levels]
+            inputs.append(described(name, part.n, counts, reports=listed))
+    check_counts(inputs)
+    return total.summary()
+
+
+def _count(name: str, total: HitterAccumulator) -> bool:
+    """Add the reports of an input, or a summary; return whether it lists reports."""
+    from deniable.cli.io.engine import Counting, counted_in, is_dataset, is_on_disk
+    from deniable.cli.io.files import HITTERS, PARQUET, kind_of, parquet, reading
+    from deniable.heavy_hitters.collected import HitterReports, HitterSummary
+
+    if not is_dataset(name):
         with reading(name) as file, about(name):
             kind = kind_of(file)
             if kind == HITTERS:
-                own.merge(HitterSummary.from_bytes(file.read()))
-            elif kind == PARQUET:
-                with parquet(file) as source:
-                    metadata = source.schema_arrow.metadata
-                    empty = HitterReports.from_arrow(source.schema_arrow.empty_table())
-                    own.add(empty)
-                    for batch in parquet_batches(source, rows_at_once(row_bytes(empty.reports.data))):
-                        own.add(HitterReports.from_arrow(batch.replace_schema_metadata(metadata)))
-            else:
+                total.merge(HitterSummary.from_bytes(file.read()))
+                return False
+            if kind != PARQUET:
                 raise CommandError(
                     "this file holds neither reports nor a summary of heavy hitters. "
                     "If it holds strings, run deniable heavy-hitters privatize first."
                 )
-            if compared:
-                part = own.summary()
-                total.merge(part)
-                counts = [level.counts for level in part.levels]
-                inputs.append(described(name, part.n, counts, reports=kind == PARQUET))
-    check_counts(inputs)
-    return total.summary()
+            if not is_on_disk(name):
+                with parquet(file) as source:
+                    total.add(HitterReports.from_arrow(source.read()))
+                return True
+    total.merge(counted_in(total.protocol, name, Counting()))  # type: ignore[arg-type]
+    return True
 
 
 def print_findings(found: Findings, level: float, top: int | None) -> None:
