@@ -1,0 +1,153 @@
+"""Files into summaries, against reading them and against DuckDB: `python -m benchmarks.engines [USERS]`.
+
+Makes a folder of simulated Parquet files (zstd, k = 1,024, a column of 1,000 groups beside the reports), and measures
+in one run: reading the columns alone with pyarrow, row group by row group on the same number of threads; our engine;
+DuckDB's GROUP BY. Each job runs in a process of its own, the jobs take turns, and the best of three counts. Results go
+to benchmarks/engines.json, from which docs/make_scale_picture.py draws.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import deniable as dn
+from deniable.engines import arrow
+
+RECORD = Path(__file__).with_name("engines.json")
+K, GROUPS, FILE_ROWS, GROUP_ROWS = 1024, 1000, 10**7, 2**20
+OTHERS, OTHER_USERS, ROUNDS = ("csr", "clh", "olh", "oue"), 10**7, 3
+GOALS = {"ours / reading": 1.5, "ours by group / reading": 3.0, "ours / DuckDB": 1.0}
+
+
+def mechanism(name: str) -> Any:
+    return dn.mechanism(name, k=K, epsilon=1.0)
+
+
+def make(folder: Path, name: str, users: int) -> None:
+    """Write simulated reports, a file of ten million at a time."""
+    m, random = mechanism(name), np.random.default_rng(0)
+    for number, start in enumerate(range(0, users, FILE_ROWS)):
+        rows = min(FILE_ROWS, users - start)
+        with pq.ParquetWriter(folder / f"{number:04}.parquet", schema(m), compression="zstd") as writer:
+            for part in range(0, rows, GROUP_ROWS):
+                n = min(GROUP_ROWS, rows - part)
+                reports = m.privatize(random.integers(0, K, n), seed=start + part).to_arrow()
+                keys = pa.array(random.integers(0, GROUPS, n, dtype=np.int32))
+                writer.write_table(reports.append_column("g", keys).cast(schema(m)))
+
+
+def schema(m: Any) -> Any:
+    own = m.privatize([], seed=0).to_arrow().schema
+    return own.append(pa.field("g", pa.int32()))
+
+
+def read(folder: Path, columns: list[str], threads: int) -> None:
+    """Read columns and drop them."""
+
+    def one(place: tuple[Path, int]) -> None:
+        with pq.ParquetFile(place[0]) as file:
+            for _ in file.iter_batches(GROUP_ROWS, [place[1]], columns, use_threads=False):
+                pass
+
+    places = [
+        (path, group) for path in sorted(folder.iterdir()) for group in range(pq.read_metadata(path).num_row_groups)
+    ]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(one, places))
+
+
+def duck(folder: Path, columns: str, threads: int) -> None:
+    import duckdb
+
+    with duckdb.connect(config={"threads": threads}) as connection:
+        connection.sql(f"select {columns}, count(*) from '{folder}/*.parquet' group by {columns}").fetchnumpy()
+
+
+def jobs(folder: Path, name: str, threads: int) -> dict[str, Callable[[], Any]]:
+    m = mechanism(name)
+    return {
+        "reading": lambda: read(folder, ["report"], threads),
+        "reading with groups": lambda: read(folder, ["report", "g"], threads),
+        "ours": lambda: arrow.summarize(m, folder, threads=threads),
+        "ours by group": lambda: dn.summarize_by(m, folder, "g", threads=threads),
+        "DuckDB": lambda: duck(folder, "report", threads),
+    }
+
+
+def one(folder: str, name: str, job: str, threads: str) -> dict[str, float]:
+    """Run one job in this process, once on a little to load and compile, and then for real."""
+    with tempfile.TemporaryDirectory() as little:
+        make(Path(little), name, 3000)
+        jobs(Path(little), name, int(threads))[job]()
+    run = jobs(Path(folder), name, int(threads))[job]
+    wall, cpu = time.perf_counter(), time.process_time()
+    run()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return {"wall": wall, "cpu": cpu, "MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def measured(folder: Path, name: str, wanted: list[str], threads: int) -> dict[str, dict[str, float]]:
+    """The best of several rounds in which the jobs take turns."""
+    best: dict[str, dict[str, float]] = {}
+    for _ in range(ROUNDS):
+        for job in wanted:
+            command = [sys.executable, "-m", "benchmarks.engines", "--one", str(folder), name, job, str(threads)]
+            found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            kept = best.setdefault(job, found)
+            best[job] = {
+                what: max(kept[what], found[what]) if what == "MB" else min(kept[what], found[what]) for what in kept
+            }
+    return best
+
+
+def main(users: int) -> None:
+    """Measure at three sizes and on one and two threads, print ratios, and keep the record."""
+    record: dict[str, Any] = {"k": K, "groups": GROUPS, "grr": {}, "others": {}}
+    everything = ["reading", "reading with groups", "ours", "ours by group", "DuckDB"]
+    for size in (users // 100, users // 10, users):
+        with tempfile.TemporaryDirectory() as folder:
+            make(Path(folder), "grr", size)
+            for threads in (1, 2):
+                found = measured(Path(folder), "grr", everything, threads)
+                record["grr"][f"{size} {threads}"] = found
+                show(f"grr, {size:,} reports, {threads} threads", found)
+    for name in OTHERS:
+        size = min(users, OTHER_USERS if name != "oue" else OTHER_USERS // 10)
+        with tempfile.TemporaryDirectory() as folder:
+            make(Path(folder), name, size)
+            found = measured(Path(folder), name, ["reading", "ours"], 2)
+            record["others"][f"{name} {size}"] = found
+            show(f"{name}, {size:,} reports, 2 threads", found)
+    RECORD.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def show(title: str, found: dict[str, dict[str, float]]) -> None:
+    print(title)
+    for job, numbers in found.items():
+        print(f"  {job:20} {numbers['wall']:8.3f} s  {numbers['cpu']:8.3f} s CPU  {numbers['MB']:6.0f} MB")
+    for ratio, goal in GOALS.items():
+        first, second = ratio.split(" / ")
+        rival = {"reading": "reading with groups" if "group" in first else "reading"}.get(second, second)
+        if first in found and rival in found:
+            value = found[first]["wall"] / found[rival]["wall"]
+            print(f"  {ratio:30} {value:5.2f}  (goal {goal})", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(one(*sys.argv[2:])))
+    else:
+        main(int(float(sys.argv[1])) if sys.argv[1:] else 10**9)
