@@ -36,6 +36,8 @@ def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: It
         counts, candidates = _by_value(mechanism, counts, candidates)
     strings = _strings(mechanism, candidates)
     size = mechanism.k if strings is None else len(strings)
+    if isinstance(counts, np.ma.MaskedArray):
+        raise InvalidArgument("counts", "be whole numbers, none of them masked", "a masked array")
     array = np.asarray(counts)
     if array.shape != (size,) or array.dtype.kind not in "iu":
         raise InvalidArgument("counts", f"be {size} whole numbers", f"shape {array.shape}, {array.dtype}")
