@@ -152,6 +152,7 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
     ),
     "masked counts": (dn.InvalidArgument, lambda: dn.Summary(np.ma.array([1, 2], mask=[0, 1]), 3, M.fingerprint)),
     "masked users": (dn.InvalidArgument, lambda: dn.simulate(M, np.ma.array([1, 2], mask=[0, 1]))),
+    "users in rows of unequal length": (dn.InvalidArgument, lambda: dn.simulate(M, [[1], [1, 2]])),
     "no reports of heavy hitters": (dn.MalformedReport, lambda: HH.accumulator().add(3)),  # type: ignore[arg-type]
     "no summary of heavy hitters": (dn.InvalidArgument, lambda: HH.accumulator().merge(3)),  # type: ignore[arg-type]
     "no dimension": (dn.MalformedReport, lambda: HH.summarize(np.array(3))),
