@@ -182,6 +182,6 @@ def _report_column(header: list[str]) -> tuple[str, str, bool]:
         found = f"{len(matches)} such columns" if matches else "no such column"
         raise MalformedReport(
             f"exactly one column must be called {COLUMN}@<fingerprint>, got {found}. "
-            "If these are values, run deniable privatize first."
+            "These look like values: run deniable privatize first."
         )
     return matches[0][0], matches[0][2], matches[0][1] is not None
