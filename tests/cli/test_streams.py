@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -22,6 +23,7 @@ import pytest
 
 import deniable as dn
 from deniable.cli.io import files
+from deniable.cli.running import CommandError
 from deniable.cli.streams import echo_json, printable
 from tests.cli.command import check_refusal, run, succeed
 
@@ -165,6 +167,33 @@ def test_a_new_file_has_the_permissions_of_any_and_a_replaced_one_its_own(tmp_pa
             file.write(b"data")
         wanted = stat.S_IMODE((tmp_path / "plain").stat().st_mode) if mode is None else mode
         assert stat.S_IMODE(path.stat().st_mode) == wanted
+
+
+def test_a_read_only_file_is_written_before_it_is_read_only(tmp_path: Path) -> None:
+    path = tmp_path / "made"
+    path.touch(0o400)
+    with files.replacing(path) as partial:
+        assert stat.S_IMODE(partial.stat().st_mode) == 0o600  # nobody but root could open the file again otherwise
+        partial.write_bytes(b"data")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o400
+    assert path.read_bytes() == b"data"
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC])
+def test_a_disk_that_fails_at_the_end_leaves_the_old_file(number: int, tmp_path: Path) -> None:
+    path = tmp_path / "made"
+    path.write_bytes(b"old")
+    failing = patch.object(os, "fsync", side_effect=OSError(number, os.strerror(number)))
+    with failing, pytest.raises(CommandError, match=os.strerror(number)), files.writing(path) as file:
+        file.write(b"new")
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {"made": b"old"}
+
+
+def test_a_file_system_that_cannot_sync_is_written_all_the_same(tmp_path: Path) -> None:
+    failing = patch.object(os, "fsync", side_effect=OSError(errno.EINVAL, "Invalid argument"))
+    with failing, files.writing(tmp_path / "made") as file:
+        file.write(b"new")
+    assert (tmp_path / "made").read_bytes() == b"new"
 
 
 class Reader:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from itertools import chain, combinations, product
+
 import numpy as np
 import pytest
 
 import deniable as dn
 from deniable.core.limits import DEFAULT
 from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.designs.cyclotomy import Cyclotomy
+from deniable.mechanisms.numbers import divisors, primitive_root
 from tests.contract import cases
 
 
@@ -67,3 +72,13 @@ def test_the_summary_of_no_reports_takes_no_second_array() -> None:
     assert dn.Summary(own, 10, "a" * 64).counts is not own
     own.setflags(write=False)
     assert dn.Summary(own[:], 10, "a" * 64).counts.base is None  # a view is copied: its base may change
+
+
+@pytest.mark.parametrize("modulus", [3, 5, 7, 11, 13, 17, 31])
+def test_sets_that_need_a_transform_cost_one(modulus: int) -> None:
+    for classes in divisors(modulus - 1):
+        for cohorts in chain.from_iterable(combinations(range(min(classes, 8)), count) for count in range(1, 9)):
+            for count, zero in product(range(1, min(classes, 4) + 1), (False, True)):
+                sets = Cyclotomy(modulus, classes, tuple(range(count)), zero, cohorts, primitive_root(modulus))
+                cost = Cyclotomy.cost({**asdict(sets), "cohorts": list(cohorts), "chosen": list(range(count))})
+                assert (cost.tables >= modulus) == (not sets.balanced and classes > 1), sets

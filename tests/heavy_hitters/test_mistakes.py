@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
+from deniable.core.summary import MAX_COUNT
 from tests.heavy_hitters.words import LETTERS
 
 GOOD: dict[str, Any] = {"epsilon": 1.0, "alphabet": "ab", "max_bytes": 4}
@@ -146,3 +147,19 @@ def test_a_damaged_document_is_refused(text: str, hh: dn.HeavyHitters) -> None:
 def test_files_of_text_are_columns_too(hh: dn.HeavyHitters) -> None:
     assert len(hh.privatize(pa.array(["a", "b"]))) == 2
     assert len(hh.privatize([])) == 0
+
+
+def test_a_refused_summary_adds_nothing_to_any_level() -> None:
+    hh = dn.HeavyHitters.new(epsilon=2.0, max_bytes=4)
+    running, empty = hh.accumulator(), hh.empty_summary()
+    running.add(hh.privatize(["a", "b", "ab"]))
+    before, other = running.summary(), dn.mechanism("grr", k=3, epsilon=1.0).empty_summary()
+    *levels, last = empty.levels
+    full = dn.Summary(np.full(len(last.counts), MAX_COUNT), MAX_COUNT, last.fingerprint)
+    first = hh.privatize(["a"] * 100)
+    counted = hh.summarize(first).levels[: len(levels)]
+    running.merge(dn.HitterSummary((*levels, last), hh.fingerprint))
+    for wrong, error in ((other, dn.FingerprintMismatch), (full, dn.DeniableError)):
+        with pytest.raises(error):
+            running.merge(dn.HitterSummary((*counted, wrong), hh.fingerprint))
+        assert running.summary() == before

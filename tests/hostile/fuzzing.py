@@ -7,6 +7,7 @@ Each input is made from its number by a mutation of something valid. It may be a
 from __future__ import annotations
 
 import random
+import resource
 import sys
 import time
 import traceback
@@ -53,23 +54,32 @@ def fuzz(count: int, first: int = 0, found: Findings | None = None) -> Findings:
 
 
 def _try(name: str, number: int, files: Folder, found: Findings) -> None:
-    source = random.Random(f"{name} {number}")
     found.ran[name] += 1
-    start = time.process_time()
+    seconds, fault = _run(name, number, files)
+    if seconds > MOST_SECONDS / 2:  # a loop may have been compiled, which a process does once
+        seconds = min(seconds, _run(name, number, files)[0])
+    found.slowest = max(found.slowest, (seconds, f"{name} {number}"))
+    if fault is None:
+        found.accepted[name] += 1
+    elif fault:
+        found.faults.append(f"{name} {number}: {fault}")
+    if seconds > MOST_SECONDS:
+        found.faults.append(f"{name} {number}: {seconds:.1f} s")
+
+
+def _run(name: str, number: int, files: Folder) -> tuple[float, str | None]:
+    """Seconds, and the fault: None if the input is accepted, nothing if it is refused as it should be."""
+    source, start = random.Random(f"{name} {number}"), time.process_time()
+    fault: str | None = None
     try:
         TARGETS[name].attempt(source, files)
-        found.accepted[name] += 1
     except dn.DeniableError as error:
-        if len(str(error)) > 2000:
-            found.faults.append(f"{name} {number}: a message of {len(str(error))} characters")
+        fault = f"a message of {len(str(error))} characters" if len(str(error)) > 2000 else ""
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.lineno}"
-        found.faults.append(f"{name} {number}: {type(error).__name__} {str(error)[:200]!r} at {place}")
-    seconds = time.process_time() - start
-    found.slowest = max(found.slowest, (seconds, f"{name} {number}"))
-    if seconds > MOST_SECONDS:
-        found.faults.append(f"{name} {number}: {seconds:.1f} s")
+        fault = f"{type(error).__name__} {str(error)[:200]!r} at {place}"
+    return time.process_time() - start, fault
 
 
 def main(count: int, first: int = 0) -> int:
@@ -81,7 +91,8 @@ def main(count: int, first: int = 0) -> int:
         sys.stdout.write(f"{found.ran.total():,}\n")
         sys.stdout.flush()
         printed = len(found.faults)
-    sys.stdout.write(f"{found}\n")
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    sys.stdout.write(f"{found}\nat most {largest:.0f} MiB held by the process\n")
     return len(found.faults)
 
 

@@ -103,10 +103,15 @@ def sealed(data: bytes, source: random.Random) -> bytes:
 def text_of(document: Any, source: random.Random) -> str | bytes:
     """The JSON of a changed document, sometimes damaged or in another encoding."""
     text = json.dumps(changed(document, source))
-    act = source.randrange(8)
-    if act == 0:
+    act = source.randrange(24)
+    if act < 3:
         return damaged(text.encode(), source)
-    if act == 1:
+    if act == 3 and ": " in text:  # lists in lists, which can be read up to some depth, and printed up to another
+        depth, place = source.choice((100, source.randrange(900, 1000), 10**5)), source.randrange(text.count(": "))
+        parts = text.split(": ")
+        parts[place + 1] = "[" * depth + "]" * depth + ", " + parts[place + 1].partition(", ")[2]
+        return ": ".join(parts)
+    if act < 7:
         return text.encode(source.choice(("utf-16", "utf-32", "utf-8-sig")))
     return text
 
@@ -176,8 +181,8 @@ def _changed_table(table: Any, source: random.Random) -> Any:
         return table.set_column(0, table.column_names[0], source.choice((texts, texts.cast(pa.binary()))))
     if act == 6:
         metadata = dict(table.schema.metadata or {})
-        key = source.choice(list(metadata))
-        return table.replace_schema_metadata({**metadata, key: damaged(metadata[key], source)})
+        key = source.choice([*metadata, b"\xff", b"pandas"])
+        return table.replace_schema_metadata({**metadata, key: damaged(metadata.get(key, b"{}"), source)})
     if act == 7:
         return source.choice((column, table.to_batches()[0], table.schema, table.to_pylist(), table.slice(0, 0)))
     return table
@@ -224,7 +229,10 @@ def calls(source: random.Random, _: Folder) -> None:
         lambda: m.estimate(thing, **candidates),
         lambda: m.estimate(m.summarize(reports(place)), thing, **candidates),
         lambda: m.accumulator().add(thing),
+        lambda: m.accumulator().merge(thing),
         lambda: m.accumulator(thing),
+        lambda: dn.simulate(m, thing),
+        lambda: m.summarize(dn.Reports(thing, m.fingerprint)),
         lambda: dn.from_spec(thing),
         lambda: dn.HeavyHitters.from_json(thing),
         lambda: dn.Summary.from_bytes(thing),
@@ -245,6 +253,9 @@ def calls(source: random.Random, _: Folder) -> None:
         lambda: hh.privatize_one(thing),
         lambda: hh.summarize(thing),
         lambda: hh.find(thing),
+        lambda: hh.accumulator().add(thing),
+        lambda: hh.accumulator().merge(thing),
+        lambda: hh.simulate(thing),
     ]
     source.choice(every)()
 

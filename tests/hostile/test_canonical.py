@@ -54,6 +54,22 @@ def noisy(column: Any = None, **metadata: bytes) -> Any:
     return made.replace_schema_metadata({**table.schema.metadata, **changes})
 
 
+def nested_blocks(*, lists: bool) -> None:
+    """Read blocks so deep in lists that they can be read but not printed; which depths are so depends on the stack."""
+    document = {**M.spec.to_dict(), "domain": {"kind": "integers", "low": 0, "high": 9}, "mechanism": "design"}
+    before, after = json.dumps({**document, "parameters": {"epsilon": 1, "blocks": 0}}).split('"blocks": 0')
+    for depth in range(500, 1000, 3):
+        blocks: Any = []
+        for _ in range(depth):
+            blocks = [blocks]
+        given = f'{before}"blocks": {"[" * depth}{"]" * depth}{after}'
+        try:
+            dn.from_spec({**document, "parameters": {"epsilon": 1, "blocks": blocks}} if lists else given)
+        except dn.DeniableError as error:
+            last = error
+    raise last
+
+
 SHE = dn.mechanism("she", k=5, epsilon=1.0)
 SPEC_TEXT = M.spec.to_json()
 SUMMARY, HITTER_SUMMARY = M.empty_summary().to_bytes(), HH.empty_summary().to_bytes()
@@ -113,6 +129,8 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
     ),
     "deep JSON": (dn.MalformedReport, lambda: dn.Release.from_json("[" * 100_000)),
     "deep metadata": (dn.MalformedReport, lambda: dn.Release.from_arrow(noisy(shape=b"[" * 100_000))),
+    "lists in lists": (dn.InvalidArgument, lambda: nested_blocks(lists=True)),
+    "lists in lists as text": (dn.SpecError, lambda: nested_blocks(lists=False)),
     "an infinite ratio": (dn.MalformedReport, lambda: release(ratio=float("inf"))),
     "a ratio that is a number": (dn.MalformedReport, lambda: release(ratio=1)),
     "counts that are bytes": (dn.MalformedReport, lambda: dn.Release.from_arrow(noisy(pa.array([b"1", b"2", b"3"])))),
@@ -128,6 +146,15 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
     "an empty payload": (dn.MalformedReport, lambda: M.encode(dn.Report((), M.fingerprint))),
     "a list as a payload": (dn.MalformedReport, lambda: M.encode(dn.Report([], M.fingerprint))),  # type: ignore[arg-type]
     "a masked array": (dn.MalformedReport, lambda: M.summarize(np.ma.array([0, 1], mask=[0, 1]))),
+    "masked reports": (
+        dn.MalformedReport,
+        lambda: dn.Reports(np.ma.array(TABLE.column(0).to_numpy(), mask=[0, 1]), M.fingerprint),
+    ),
+    "masked counts": (dn.InvalidArgument, lambda: dn.Summary(np.ma.array([1, 2], mask=[0, 1]), 3, M.fingerprint)),
+    "masked users": (dn.InvalidArgument, lambda: dn.simulate(M, np.ma.array([1, 2], mask=[0, 1]))),
+    "users in rows of unequal length": (dn.InvalidArgument, lambda: dn.simulate(M, [[1], [1, 2]])),
+    "no reports of heavy hitters": (dn.MalformedReport, lambda: HH.accumulator().add(3)),  # type: ignore[arg-type]
+    "no summary of heavy hitters": (dn.InvalidArgument, lambda: HH.accumulator().merge(3)),  # type: ignore[arg-type]
     "no dimension": (dn.MalformedReport, lambda: HH.summarize(np.array(3))),
     "a total that is none": (dn.InvalidArgument, lambda: M.accumulator().merge(3)),
     "a method that is an array": (dn.InvalidArgument, lambda: M.estimate(M.summarize([0, 1]), np.array([1, 2]))),
@@ -161,6 +188,14 @@ def test_what_is_written_is_read() -> None:
     assert dn.Release.from_json(RELEASE.to_json()) == dn.Release.from_arrow(RELEASE.to_arrow()) == RELEASE
     labels = dn.mechanism("grr", labels=["\U0001f600", "é"], epsilon=1.0)
     assert dn.from_spec(json.dumps(labels.spec.to_dict())) == labels  # escaped as a whole surrogate pair
+
+
+def test_metadata_of_others_may_be_any_bytes() -> None:
+    table = RELEASE.to_arrow()
+    more = {**table.schema.metadata, b"\xff": b"\xfe", b"pandas": b"{"}
+    assert dn.Release.from_arrow(table.replace_schema_metadata(more)) == RELEASE
+    named = TABLE.replace_schema_metadata({**METADATA, b"\xff": b"\xfe"})
+    assert len(dn.Reports.from_arrow(named)) == 2
 
 
 def test_large_sums_of_levels_are_estimated() -> None:

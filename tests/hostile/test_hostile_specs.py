@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -35,8 +35,10 @@ def csr(k: int, **sets: Any) -> str:
     return spec("csr", {"loss": 1, "sets": sets}, k)
 
 
-def cyclotomy(modulus: int, classes: int, chosen: list[int], root: int, k: int = 1000) -> str:
-    return csr(k, modulus=modulus, classes=classes, chosen=chosen, zero=False, cohorts=[0], root=root)
+def cyclotomy(
+    modulus: int, classes: int, chosen: list[int], root: int, k: int = 1000, cohorts: Sequence[int] = (0,)
+) -> str:
+    return csr(k, modulus=modulus, classes=classes, chosen=chosen, zero=False, cohorts=list(cohorts), root=root)
 
 
 def mss(moduli: list[int], sizes: list[int] | None = None) -> str:
@@ -77,6 +79,9 @@ def rows() -> Iterator[tuple[str, str]]:
         yield f"csr random {k}", csr(k, modulus=k, size=k // 4, count=count, seed=0)
     yield "csr part", cyclotomy(2**31 - 1, 3, [0], 7)
     yield "csr smaller part", cyclotomy(16777213, 4, [0], 5)
+    yield "csr half", cyclotomy(8677829, 2, [0], 2)  # of two cohorts that are no pair
+    yield "csr two of three", cyclotomy(2785423, 3, [0], 3, cohorts=[0, 2])
+    yield "csr pair twice", cyclotomy(8388617, 8, [0], 3, cohorts=[0, 1, 4, 5])
     yield "csr classes", cyclotomy(2**31 - 1, 2**31 - 2, list(range(10**5)), 7)
     yield "pgr", spec("pgr", {"q": 2, "t": 31, "polynomial": []}, 1000)
     yield "pgr powers", spec("pgr", {"q": 10**4000, "t": 10**4000, "polynomial": []}, 1000)

@@ -142,9 +142,18 @@ def _rebuilt(kind: type[DeniableError], args: tuple[object, ...], state: dict[st
     return error
 
 
+class _Described(str):
+    """A description in place of a value, which messages do not put in quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def kind_of(value: object) -> str:
     """Describe a value by its type alone."""
-    return "None" if value is None else f"a value of type {cut(type(value).__name__)}"
+    return _Described("None" if value is None else f"a value of type {cut(type(value).__name__)}")
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:
@@ -164,5 +173,5 @@ def shown(value: object, limit: int = 60) -> str:
     """Format a value for an error message: its repr, cut to one short line."""
     try:
         return cut(repr(value), limit)
-    except ValueError:  # an integer with thousands of digits
+    except (ValueError, RecursionError):  # an integer with thousands of digits, or lists in lists
         return f"a {type(value).__name__} too long to print"

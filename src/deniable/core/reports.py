@@ -50,6 +50,7 @@ class Reports:
     def __post_init__(self) -> None:
         if not isinstance(self.data, np.ndarray):
             raise MalformedReport(f"a batch of reports must be a NumPy array, got {type(self.data).__name__}")
+        refuse_masked(self.data)
         view = self.data.view()
         view.setflags(write=False)
         object.__setattr__(self, "data", view)
@@ -142,6 +143,12 @@ class Reports:
             _METADATA_FINGERPRINT: self.fingerprint.encode(),
             _METADATA_SIMULATED: b"true" if self.simulated else b"false",
         }
+
+
+def refuse_masked(reports: object) -> None:
+    """Raise MalformedReport for masked entries, which NumPy would count as if they were there."""
+    if isinstance(reports, np.ma.MaskedArray) and np.ma.getmaskarray(reports).any():
+        raise MalformedReport("reports must not be masked. Select those that are there: reports.compressed().")
 
 
 def as_table(table: Any) -> Any:

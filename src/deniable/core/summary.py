@@ -92,6 +92,8 @@ class Summary:
     simulated: bool = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.counts, np.ma.MaskedArray):
+            raise InvalidArgument("counts", "be whole numbers, none of them masked", "a masked array")
         try:
             counts = np.asarray(self.counts)
         except ValueError:  # rows of unequal length

@@ -31,7 +31,7 @@ LAYOUT = 1
 _LAYOUT_MEMBER = "deniable.release"
 _MEMBERS = {_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape", "values"}
 _OPTIONAL = {"columns", "labels"}  # what the command line adds
-_IN_METADATA = (_MEMBERS | {"columns"}) - {"values"}
+_IN_METADATA = sorted((_MEMBERS | {"columns"}) - {"values"})
 _DECIMAL = re.compile("0|-?[1-9][0-9]{0,3999}")  # Python reads no more than 4,300 digits
 _MOST_DIMENSIONS = 32
 
@@ -158,10 +158,11 @@ class Release:
             import pyarrow as pa
 
         table = as_table(table)
-        said = {name: text for name, text in (table.schema.metadata or {}).items() if name.decode() in _IN_METADATA}
+        said = table.schema.metadata or {}
         found = {
-            name.decode(): read_json(text, "the release is damaged: its metadata", limits=None, wrong=MalformedReport)
-            for name, text in said.items()
+            name: read_json(said[key], "the release is damaged: its metadata", limits=None, wrong=MalformedReport)
+            for name in _IN_METADATA
+            if (key := name.encode()) in said
         }
         if _LAYOUT_MEMBER not in found:
             raise MalformedReport("this table is not a release: its metadata have no member 'deniable.release'")

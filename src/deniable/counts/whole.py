@@ -35,7 +35,7 @@ def whole_counts(counts: Any, name: str = "counts") -> Numbers:
     if array.dtype == object:
         for value in array.flat:
             if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-                raise InvalidArgument(name, "be whole numbers", value)
+                raise InvalidArgument(name, "be whole numbers", kind_of(value))  # true counts are secret
         small = all(-(2**63) <= value < 2**63 for value in array.flat)
         return array.astype(np.int64) if small else np.vectorize(int, otypes=[object])(array)
     raise InvalidArgument(name, "be whole numbers", f"an array of {array.dtype}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable.core.errors import FingerprintMismatch, MalformedSummary
+from deniable.core.errors import FingerprintMismatch, InvalidArgument, MalformedReport, MalformedSummary, kind_of
 from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ class HitterAccumulator:
         self._levels = [level.accumulator() for level in protocol.levels]
 
     def add(self, reports: HitterReports) -> None:
-        """Add a batch of reports, as `summarize` takes it; nothing is added if it raises."""
+        """Add a batch of reports; nothing is added if one of them is refused."""
+        if not isinstance(reports, HitterReports):
+            raise MalformedReport(f"reports must be HitterReports, got {kind_of(reports)}")
         parts = list(self.protocol.by_level(reports))
         for level, part in zip(self.protocol.levels, parts, strict=True):
             level.checked(part)  # all levels, before any is counted
@@ -27,11 +29,17 @@ class HitterAccumulator:
             running.add(part)
 
     def merge(self, summary: HitterSummary) -> None:
-        """Add a summary of the same spec."""
+        """Add a summary of the same spec; nothing is added if it is refused."""
+        if not isinstance(summary, HitterSummary):
+            raise InvalidArgument("summary", "be a HitterSummary", kind_of(summary))
         if summary.fingerprint != self.protocol.fingerprint:
             raise FingerprintMismatch("a summary", self.protocol.fingerprint, summary.fingerprint)
         if len(summary.levels) != len(self._levels):
             raise MalformedSummary(f"summary must have {len(self._levels)} levels, got {len(summary.levels)}")
+        for level, part in zip(self.protocol.levels, summary.levels, strict=True):
+            level.same_spec("a level of a summary", part.fingerprint)
+            level.layout.check_counts(part)
+        self.summary() + summary  # raises if a sum is too large, before anything is added
         for running, part in zip(self._levels, summary.levels, strict=True):
             running.merge(part)
 

@@ -27,6 +27,7 @@ from deniable.core.errors import (
     MalformedReport,
     MalformedSummary,
     SpecError,
+    kind_of,
     listed,
     shown,
 )
@@ -207,7 +208,7 @@ class HeavyHitters(Document):
         listed_pairs = isinstance(pairs, Iterable) and getattr(pairs, "ndim", None) != 0
         for pair in pairs if listed_pairs else [pairs]:
             if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[1], Report):
-                raise MalformedReport(f"reports must be a batch, or pairs of a level and a report, got {shown(pair)}")
+                raise MalformedReport(f"reports must be a batch, or pairs of a level and a report, got {kind_of(pair)}")
             by_level[whole(0, len(self.levels) - 1, level=pair[0])].append(pair[1])
         both = zip(self.levels, by_level, strict=True)
         parts = (level.summarize(reports) if reports else level.empty_summary() for level, reports in both)
@@ -243,7 +244,7 @@ class HeavyHitters(Document):
         if isinstance(summary, HitterReports):
             summary = self.summarize(summary)
         if not isinstance(summary, HitterSummary):
-            raise InvalidArgument("summary", "be a HitterSummary, or HitterReports", summary)
+            raise InvalidArgument("summary", "be a HitterSummary, or HitterReports", kind_of(summary))
         if summary.fingerprint != self.fingerprint:
             raise FingerprintMismatch("a summary", self.fingerprint, summary.fingerprint)
         if len(summary.levels) != len(self.levels):

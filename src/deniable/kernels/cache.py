@@ -22,7 +22,8 @@ class Cache:
         try:
             return self._files.load_overload(signature, context)
         except Exception as error:  # truncated or foreign bytes raise whatever the unpickler meets first
-            warn_of_compiling(f"a file in {self._files.cache_path} is damaged ({type(error).__name__})")
+            where = f"a file of compiled code in {self._files.cache_path}"
+            _warn(f"{where} is damaged ({type(error).__name__}): it is compiled again, for seconds, and replaced")
             with suppress(Exception):
                 self._files.flush()
             return None
@@ -39,22 +40,21 @@ class Cache:
 
 
 def warn_of_compiling(reason: str) -> None:
-    """Warn, once per process, that what is compiled is lost."""
-    if _first():
-        message = (
-            f"compiled code cannot be cached, so every process compiles it again, for seconds: {reason}. "
-            "Set NUMBA_CACHE_DIR to a folder that can be written, and run `deniable warm-up` once."
-        )
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
+    """Warn that what is compiled is lost."""
+    _warn(
+        f"compiled code cannot be cached, so every process compiles it again, for seconds: {reason}. "
+        "Set NUMBA_CACHE_DIR to a folder that can be written, and run `deniable warm-up` once."
+    )
+
+
+def _warn(message: str) -> None:
+    """Warn once per process: of what follows, most has the same cause."""
+    said = _said()
+    said.append(message)
+    if len(said) == 1:
+        warnings.warn(message, RuntimeWarning, stacklevel=4)
 
 
 @functools.cache
-def _said() -> list[bool]:
+def _said() -> list[str]:
     return []
-
-
-def _first() -> bool:
-    """Whether this is the first call in the process."""
-    said = _said()
-    said.append(True)
-    return len(said) == 1

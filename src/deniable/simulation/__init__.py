@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.domain.open import Open
-from deniable.core.errors import InvalidArgument
+from deniable.core.errors import InvalidArgument, kind_of
 from deniable.core.summary import Summary
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.randomness.simulated import generator
@@ -36,7 +36,12 @@ def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: It
         counts, candidates = _by_value(mechanism, counts, candidates)
     strings = _strings(mechanism, candidates)
     size = mechanism.k if strings is None else len(strings)
-    array = np.asarray(counts)
+    if isinstance(counts, np.ma.MaskedArray):
+        raise InvalidArgument("counts", "be whole numbers, none of them masked", "a masked array")
+    try:
+        array = np.asarray(counts)
+    except ValueError:  # rows of unequal length
+        raise InvalidArgument("counts", f"be {size} whole numbers", kind_of(counts)) from None
     if array.shape != (size,) or array.dtype.kind not in "iu":
         raise InvalidArgument("counts", f"be {size} whole numbers", f"shape {array.shape}, {array.dtype}")
     if array.size and array.min() < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from fractions import Fraction
 from itertools import combinations
 from math import comb, exp, gcd, log2
 from typing import Any
@@ -16,6 +17,7 @@ import deniable as dn
 from deniable.estimation.operators.residue_noise import EVERY, ResidueNoise
 from deniable.estimation.operators.residues import ResidueSystem, identifies
 from deniable.kernels import residues as kernels
+from deniable.mechanisms import numbers
 from deniable.mechanisms.subsets import moduli as search
 from deniable.randomness.bounds import exponential_below
 from tests.contract import checks as contract
@@ -252,3 +254,18 @@ def test_a_summary_that_does_not_add_up_is_refused(place: int) -> None:
     counts[place] += 1
     with pytest.raises(dn.MalformedSummary):
         m.estimate(dn.Summary(counts, summary.n, m.fingerprint))
+
+
+def test_moduli_for_many_values_are_found_without_large_binomials(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    real = numbers.binomial
+
+    def recording(k: int, w: int) -> int:
+        made.append(w)
+        return real(k, w)
+
+    monkeypatch.setattr(numbers, "binomial", recording)
+    monkeypatch.setattr(search, "binomial", recording, raising=False)  # where it is imported by name
+    search.search.cache_clear()
+    assert search.search(2**17, Fraction(3)) is not None
+    assert sum(w > 1000 for w in made) <= 3  # a logarithm tells the bits of nearly all; each would take long

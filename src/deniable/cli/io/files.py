@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 import re
@@ -27,7 +28,10 @@ from deniable.heavy_hitters.collected import MAGIC as HITTERS_MAGIC
 
 PARQUET, SUMMARY, HITTERS, TEXT = "Parquet", "summary", "summary of heavy hitters", "text"
 _BUFFER = 2**20
-_EXPECTED = re.compile(r"CSV parse error: (?:Row #[0-9]+: )?Expected [0-9]+ columns, got [0-9]+")
+# messages of Arrow, as far as they quote no cell
+_WIDTH = re.compile(r"CSV parse error: (?:Row #[0-9]+: )?Expected [0-9]+ columns, got [0-9]+")
+_ENCODING = re.compile(r"In CSV column #[0-9]+: (?:Row #[0-9]+: )?CSV conversion error to string: invalid UTF8 data")
+_CANNOT_SYNC = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 _PARQUET_MAGIC = b"PAR1"
 _MAGIC_SIZE = max(len(_PARQUET_MAGIC), len(MAGIC), len(HITTERS_MAGIC))
 
@@ -145,12 +149,11 @@ def _wording(show: bool) -> Iterator[None]:
         yield
     except pa.ArrowInvalid as error:
         text = " ".join(str(error).split())
-        expected = _EXPECTED.match(text)
-        if show or expected is None:
-            raise CommandError(
-                text if show else f"this is not CSV with rows of the same length; {SHOW_VALUES}"
-            ) from None
-        raise CommandError(f"{expected[0]}; {SHOW_VALUES}") from None
+        if not show and (told := _WIDTH.match(text)):
+            text = f"{told[0]}; {SHOW_VALUES}"
+        elif not show and not _ENCODING.fullmatch(text):
+            text = "this is not CSV with rows of the same length; --show-values says more"
+        raise CommandError(text) from None
 
 
 def csv_table(file: io.BufferedReader, header: list[str], *, show: bool = True) -> Any:
@@ -210,11 +213,16 @@ def replacing(path: Path) -> Iterator[Path]:
         raise CommandError(f"{path}: this is a folder, not a file")
     partial = final.with_name(f".{final.stem}-{secrets.token_hex(4)}{final.suffix}")
     try:
-        _create(partial, final)
+        kept = stat.S_IMODE(final.stat().st_mode) if final.exists() else None
+        # the system applies the umask, which could be asked for only by setting it, for all threads
+        os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if kept is None else 0o600))
         yield partial
-        _sync(partial, os.O_RDWR)  # or a crash could leave the new name with nothing in it
+        _sync(partial)  # or a crash could leave the new name with nothing in it
+        if kept is not None:
+            os.chmod(partial, kept)  # only now: the file that is replaced may be read-only
         os.replace(partial, final)
-        _sync(final.parent, os.O_RDONLY)
+        with suppress(OSError):  # what is written is written; some systems open no folders
+            _sync(final.parent)
     except BaseException as error:
         partial.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename == str(partial):
@@ -222,23 +230,13 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
-def _create(partial: Path, final: Path) -> None:
-    """Make an empty file with the permissions of the file to replace, or those of any new file."""
-    wanted = stat.S_IMODE(final.stat().st_mode) if final.exists() else None
-    # the system applies the umask, which could be asked for only by setting it, for all threads
-    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if wanted is None else 0o600)
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk; some file systems know no such thing."""
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
-        if wanted is not None:
-            os.fchmod(handle, wanted)
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:  # what is left is a disk that is full or broken
+            raise
     finally:
         os.close(handle)
-
-
-def _sync(path: Path, flags: int) -> None:
-    """Wait until a file, or the names in a folder, are on the disk; some file systems know no such thing."""
-    with suppress(OSError):
-        handle = os.open(path, flags)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -34,7 +34,7 @@ from deniable.cli.io.files import (
 from deniable.cli.io.repeats import check_counts, check_paths, described
 from deniable.cli.running import STANDARD, CommandError, about
 from deniable.core.batches import row_bytes, rows_at_once, slices
-from deniable.core.errors import MalformedReport, listed, shown
+from deniable.core.errors import MalformedReport, shown
 from deniable.core.reports import COLUMN, Reports, read_metadata
 from deniable.core.summary import Summary
 from deniable.grouping.table import is_summary_table, table_fingerprint
@@ -120,11 +120,11 @@ def summary_of(
     total, inputs = mechanism.accumulator(), []
     for name in names:
         own = mechanism.accumulator() if compared else total
-        listed = _count(name, own, how)
+        holds_reports = _count(name, own, how)
         if compared:
             part = own.summary()
             total.merge(part)
-            inputs.append(described(name, part.n, [part.counts], reports=listed))
+            inputs.append(described(name, part.n, [part.counts], reports=holds_reports))
     how.say_what_was_skipped()
     check_counts(inputs)
     return total.summary()
@@ -196,7 +196,8 @@ def _report_column(header: list[str]) -> tuple[str, str, bool]:
     """The name of the column of reports, its fingerprint, and whether the reports are simulated."""
     matches = [match for name in header if (match := _HEADER.fullmatch(name))]
     if len(matches) != 1:
-        found = listed(map(shown, header))
+        # without their names: these may be values, and without a header the first of them
+        found = f"{len(matches)} such columns" if matches else "no such column"
         raise MalformedReport(
             f"exactly one column must be called {COLUMN}@<fingerprint>, got {found}. "
             "These look like values: run deniable privatize first."

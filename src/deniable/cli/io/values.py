@@ -125,7 +125,8 @@ def _columns(file: io.BufferedReader, name: str, column: str | None, domain: Dom
         yield from _lines(file)
     else:
         header = csv_header(file)
-        chosen = _choose(header, column)
+        # where a name is a value, the first line may be a person's row
+        chosen = _choose(header, column, show=show or not any(_is_value(cell, domain) for cell in header))
         if column is None and _is_value(chosen, domain):
             line, named = (f", {shown(chosen)},", chosen) if show else ("", "NAME")
             raise CommandError(
@@ -142,16 +143,22 @@ def _lines(file: io.BufferedReader) -> Iterator[Any]:
         yield pa.array([line.rstrip("\n") or None for line in lines], pa.string())
 
 
-def _choose(names: list[str], wanted: str | None) -> str:
+def _choose(names: list[str], wanted: str | None, *, show: bool = True) -> str:
+    """The column that is wanted, or the only one. An error lists all names if `show` says so."""
     if wanted is None and len(names) == 1:
         return names[0]
+    if wanted is not None and names.count(wanted) == 1:
+        return wanted
+    problem = "there is no column" if wanted not in names else "there is more than one column"
+    problem = "the file has several columns" if wanted is None else f"{problem} {shown(wanted)}"
+    if not show:
+        raise CommandError(
+            f"{problem}, and the first line, which should name them, holds a value of the domain; {SHOW_VALUES}"
+        )
     known = listed(map(shown, names))
     if wanted is None:
-        raise CommandError(f"the file has several columns. Choose one with --column: {known}")
-    if names.count(wanted) != 1:
-        problem = "there is no column" if wanted not in names else "there is more than one column"
-        raise CommandError(f"{problem} {wanted!r}. The columns are {known}. {did_you_mean(wanted, names)}".rstrip())
-    return wanted
+        raise CommandError(f"{problem}. Choose one with --column: {known}")
+    raise CommandError(f"{problem}. The columns are {known}. {did_you_mean(wanted, names)}".rstrip())
 
 
 def _from_text(column: Any, domain: Domain) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable.core.arrays import Bytes, Counts, Floats, Indices, Payloads
 from deniable.core.domain.columns import is_arrow
-from deniable.core.errors import EmptySummary, InvalidArgument, MalformedReport, shown
+from deniable.core.errors import EmptySummary, InvalidArgument, MalformedReport, kind_of
 from deniable.core.estimate import Estimate
 from deniable.core.reports import PRIVATIZE_FIRST, Report, Reports
 from deniable.core.summary import Summary
@@ -128,7 +128,7 @@ class Mechanism(Definition):
         if not isinstance(reports, Reports):
             data = raw(reports)
             if data.dtype.kind not in "iufb" and data.size:
-                raise MalformedReport(f"reports must be numbers, got {shown(reports)}. {PRIVATIZE_FIRST}")
+                raise MalformedReport(f"reports must be numbers, got {kind_of(reports)}. {PRIVATIZE_FIRST}")
             return self.layout.check(data), False
         self.same_spec("a batch of reports", reports.fingerprint)
         return self.layout.check(reports.data), reports.simulated
@@ -260,7 +260,7 @@ class Mechanism(Definition):
         if kept is not None:
             summary = self.summarize(kept)
         if not isinstance(summary, Summary):
-            raise InvalidArgument("summary", "be a Summary, or Reports", summary, PRIVATIZE_FIRST)
+            raise InvalidArgument("summary", "be a Summary, or Reports", kind_of(summary), PRIVATIZE_FIRST)
         options = self.methods if kept is None else (*self.methods, KEPT)
         method = choice(options, method=self.default_method if method is None else method)
         choice(TARGETS, target=target)

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats
 from deniable.core.domain import Domain
-from deniable.core.errors import InvalidArgument, MalformedReport, shown
+from deniable.core.errors import InvalidArgument, MalformedReport, kind_of
 from deniable.core.estimate import Estimate
 from deniable.core.reports import Report, Reports
 from deniable.core.summary import Summary
@@ -44,7 +44,7 @@ def batch_of(mechanism: Mechanism, singles: Sequence[Report]) -> Reports:
     data = mechanism.layout.empty(len(singles))
     for place, report in enumerate(singles):
         if not isinstance(report, Report):
-            raise MalformedReport(f"entry {place} must be a Report like the first, got {shown(report)}")
+            raise MalformedReport(f"entry {place} must be a Report like the first, got {kind_of(report)}")
         mechanism.same_spec("a report", report.fingerprint)
         data[place] = mechanism.layout.check(one_row(report.payload))[0]
     return Reports(data, mechanism.fingerprint, any(report.simulated for report in singles))

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,21 @@ _PARTS = 150  # families whose parts are tried
 _TRIALS = 20  # choices of classes per family
 
 
+def _balanced(modulus: int, classes: int, chosen: int, zero: bool, cohorts: Any) -> bool:
+    """`Cyclotomy.balanced`, of members that nobody has checked: the cohorts may be anything in a list."""
+    if classes < 1 or not all(type(j) is int for j in cohorts):
+        return False
+    coset_size = (modulus - 1) // classes
+    if chosen * coset_size + zero in (1, modulus - 1):
+        return True
+    if 2 * len(cohorts) < classes:
+        return False  # not even half of the cohorts
+    if coset_size % 2 == 1 and classes % 2 == 0:
+        half = classes // 2
+        return len(cohorts) == half and {j % half for j in cohorts} == set(range(half))
+    return set(cohorts) == set(range(classes))
+
+
 @dataclass(frozen=True)
 class Cyclotomy(FieldsOnly):
     """One choice of modulus K, classes N, chosen classes U, zero or not, cohorts J and primitive root g."""
@@ -45,8 +61,9 @@ class Cyclotomy(FieldsOnly):
     def cost(cls, members: Mapping[str, object]) -> Cost:
         """What a mechanism with such sets costs, by formula."""
         modulus, classes, cohorts = size(members, "modulus"), size(members, "classes"), length(members, "cohorts")
-        chosen, one = length(members, "chosen"), classes == 1
-        known = one or 2 * cohorts >= classes  # a balanced family, whose error has a formula; else by a transform
+        chosen, listed = length(members, "chosen"), members.get("cohorts") if cohorts else ()
+        # the error of a balanced family has a formula, that of others needs a transform
+        known = classes == 1 or _balanced(modulus, classes, chosen, members.get("zero") is True, listed)
         table = classes + (0 if known else modulus)
         return Cost(
             cells=modulus * cohorts,
@@ -68,14 +85,7 @@ class Cyclotomy(FieldsOnly):
     @property
     def balanced(self) -> bool:
         """Whether there are all cohorts, or one of each pair with opposite sets; or the set has one element."""
-        if self.set_size in (1, self.modulus - 1):
-            return True
-        if 2 * len(self.cohorts) < self.classes:
-            return False  # not even half of the cohorts
-        half = self.classes // 2
-        if self.coset_size % 2 == 1 and self.classes % 2 == 0:
-            return {j % half for j in self.cohorts} == set(range(half)) and len(self.cohorts) == half
-        return set(self.cohorts) == set(range(self.classes))
+        return _balanced(self.modulus, self.classes, len(self.chosen), self.zero, tuple(map(int, self.cohorts)))
 
     def element(self, place: int) -> int:
         """The element of Z_K at a place: first the set by class, then the others, 0 at the end of its part."""

@@ -11,7 +11,8 @@ import numpy as np
 from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.batches import row_bytes
 from deniable.core.caches import FieldsOnly
-from deniable.core.errors import MalformedReport, shown
+from deniable.core.errors import MalformedReport, kind_of
+from deniable.core.reports import refuse_masked
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.codes import stacked
 
@@ -82,11 +83,11 @@ class Layout(FieldsOnly, ABC):
 def one_row(payload: Payload) -> Payloads:
     """Make an unchecked batch of one payload. NumPy alone would turn words on both sides of 2^63 into floats."""
     if not (type(payload) is tuple and payload) and not isinstance(payload, (int, np.integer)):
-        raise MalformedReport(f"the payload of a report must be a number or a tuple of numbers, got {shown(payload)}")
+        raise MalformedReport(f"the payload of a report must be a number or a tuple of numbers, got {kind_of(payload)}")
     try:
         row = np.array([payload])
     except ValueError:  # a tuple of tuples
-        raise MalformedReport(f"the payload of a report must be numbers, got {shown(payload)}") from None
+        raise MalformedReport("the payload of a report must be numbers, got tuples of several lengths") from None
     if row.dtype.kind == "f" and isinstance(payload, tuple) and all(isinstance(word, int) for word in payload):
         with suppress(OverflowError):  # then they stay floats, and are refused
             row = np.array([payload], np.uint64)
@@ -95,8 +96,7 @@ def one_row(payload: Payload) -> Payloads:
 
 def raw(reports: object) -> Payloads:
     """Return reports without a fingerprint as an array; refuse rows of unequal length and masked entries."""
-    if isinstance(reports, np.ma.MaskedArray) and np.ma.getmaskarray(reports).any():
-        raise MalformedReport("reports must not be masked. Select those that are there: reports.compressed().")
+    refuse_masked(reports)
     try:
         return np.asarray(reports)
     except ValueError:

@@ -23,7 +23,7 @@ from deniable.core.validate import whole
 from deniable.estimation.operators.residue_noise import SubsetChannel
 from deniable.estimation.operators.residues import ResidueSystem, identifies
 from deniable.mechanisms.layouts.residues import report_bits
-from deniable.mechanisms.numbers import binomial, is_prime
+from deniable.mechanisms.numbers import binomial_bits, is_prime
 from deniable.mechanisms.subsets.subset_selection import best_size
 
 MOST_ERROR = 1.25  # times the error of subset selection, unless max_bits is given
@@ -49,7 +49,7 @@ def search(k: int, bound: Fraction, max_bits: int | None = None) -> tuple[int, .
     """
     if max_bits is not None:
         return _within(k, bound, max_bits)[1]
-    whole = (binomial(k, best_size(k, bound)) - 1).bit_length()
+    whole = _set_bits(k, bound)
     found = []
     for share in _SHARES:
         found.append(_within(k, bound, int(share * whole) + (share > 1) * _SLACK))
@@ -100,11 +100,16 @@ def _largest_modulus(k: int, bound: Fraction, bits: int) -> int:
     low, high = 1, k
     while high - low > 1:
         middle = (low + high) // 2
-        if (binomial(middle, best_size(middle, bound)) - 1).bit_length() <= bits:
+        if _set_bits(middle, bound) <= bits:
             low = middle
         else:
             high = middle
     return low
+
+
+def _set_bits(k: int, bound: Fraction) -> int:
+    """The bits of the number of a subset of k values, of the best size."""
+    return binomial_bits(k, best_size(k, bound), lambda number: number - 1)
 
 
 def _spaced_primes(number: int, least: float, largest: int) -> tuple[int, ...]:
