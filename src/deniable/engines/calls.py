@@ -28,19 +28,19 @@ def counted_of(mechanism: Any) -> Counted:
 
 
 def summaries(counted: Counted, lists: Any, simulated: bool) -> list[bytes]:
-    """The bytes of a summary for each entry of an Arrow column of lists of reports; a missing list has none."""
+    """The bytes of a summary for each list in an Arrow column of lists of reports; a null is a list of none."""
     with needed():
         import pyarrow.compute as pc
 
     rows = lists.combine_chunks()
     ends = np.cumsum(pc.fill_null(pc.list_value_length(rows), 0).to_numpy(zero_copy_only=False).astype(np.int64))
-    try:
-        reports = _reports(counted, rows.flatten(), simulated)
-        return [
-            _summary(counted, _part(reports, start, end)) for start, end in zip([0, *ends[:-1]], ends, strict=True)
-        ]
-    except MalformedReport as error:  # positions in a list say nothing about rows
-        raise MalformedReport(without_position(error)) from None
+    reports = _reports(counted, rows.flatten(), simulated)
+    return [_summary(counted, _part(reports, start, end)) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def summary_bytes(counted: Counted, column: Any, simulated: bool) -> bytes:
+    """The bytes of the summary of an Arrow column of reports."""
+    return _summary(counted, _reports(counted, column, simulated))
 
 
 def _reports(counted: Counted, column: Any, simulated: bool) -> AnyReports:
@@ -50,6 +50,8 @@ def _reports(counted: Counted, column: Any, simulated: bool) -> AnyReports:
 
     if isinstance(counted, Mechanism):
         return unlabelled(counted, pa.record_batch([column], [COLUMN]), simulated)
+    if not pa.types.is_struct(column.type):
+        raise MalformedReport(f"reports of heavy hitters must be pairs of a level and a report, got {column.type}")
     if column.null_count:
         raise MalformedReport(f"column {COLUMN!r} holds {column.null_count} nulls")
     columns = [LEVEL_COLUMN, COLUMN]
@@ -63,11 +65,14 @@ def _part(reports: AnyReports, start: int, end: int) -> AnyReports:
 
 
 def _summary(counted: Any, reports: AnyReports) -> bytes:
-    made: bytes = (counted.summarize(reports) if len(reports) else counted.empty_summary()).to_bytes()
+    try:
+        made: bytes = (counted.summarize(reports) if len(reports) else counted.empty_summary()).to_bytes()
+    except MalformedReport as error:  # the caller knows nothing of positions in this part
+        raise MalformedReport(without_position(error)) from None
     return made
 
 
-def privatized(counted: Counted, values: Any, keystream: Keystream) -> Any:
+def privatized_column(counted: Counted, values: Any, keystream: Keystream) -> Any:
     """An Arrow column of reports, one for each value; those of heavy hitters are pairs of a level and a report."""
     with needed():
         import pyarrow as pa
@@ -83,6 +88,12 @@ def privatized(counted: Counted, values: Any, keystream: Keystream) -> Any:
         raise ValueOutsideDomain(error.value, error.rule, None, error.hint) from None
     payloads = counted.payloads(indices, keystream)
     return _whole(Reports(payloads, counted.fingerprint, keystream.simulated).to_arrow().column(COLUMN))
+
+
+def dtype_of(counted: Counted) -> np.dtype[Any]:
+    """The type of the numbers of a report."""
+    level = counted if isinstance(counted, Mechanism) else counted.levels[0]
+    return level.layout.empty(0).dtype
 
 
 def _whole(column: Any) -> Any:

@@ -18,7 +18,7 @@ from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
 from deniable.core.reports import COLUMN
-from deniable.engines.calls import counted_of, keystreams, privatized, summaries
+from deniable.engines.calls import counted_of, dtype_of, keystreams, privatized_column, summaries
 from deniable.engines.columns import width_of
 from deniable.grouping.counting import Counted, report_columns
 from deniable.heavy_hitters.collected import LEVEL_COLUMN
@@ -39,12 +39,12 @@ def register(
 ) -> None:
     """Give a DuckDB connection the functions of a mechanism, a spec or heavy hitters; again, to replace them.
 
-    - `deniable_summarize(report)` is an aggregate: the bytes of the summary of a group, as BLOB. For heavy hitters it is
-      `deniable_summarize(level, report)`.
+    - `deniable_summarize(report)` is an aggregate: the bytes of the summary of a group, as BLOB. For heavy hitters it
+      is `deniable_summarize(level, report)`.
     - `deniable_summarize_list(list(report))` is the same, for where DuckDB wants a function that aggregates itself:
       `list(report) FILTER (WHERE ...)`.
-    - `deniable_privatize(value)` makes a fresh report in each row and each time a query runs, for trusted gateways: keep
-      the reports in a table, since reports made twice cost epsilon twice.
+    - `deniable_privatize(value)` makes a fresh report in each row and each time a query runs, for trusted gateways:
+      keep the reports in a table, since reports made twice cost epsilon twice.
 
     Several specs on one connection have several prefixes. With a seed, reports can be repeated, for simulation only:
     the connection must have one thread, and each registration starts the reports again. DuckDB keeps no metadata:
@@ -80,7 +80,7 @@ def register(
     def privatize(values: Any) -> Any:
         with lock:
             keystream = next(keys)
-        return privatized(counted, values, keystream)
+        return privatized_column(counted, values, keystream)
 
     _create(connection, f"{prefix}_summarize_list", summarize, f"{row}[]", "BLOB", fresh=False)
     _create(connection, f"{prefix}_privatize", privatize, _type_of_values(counted), made, fresh=True)
@@ -108,8 +108,7 @@ def _create(connection: Any, name: str, function: Any, takes: str, gives: str, *
 
 def _types(counted: Counted) -> tuple[str, str]:
     """The types of a report that is made, and of one that is counted, to which DuckDB widens narrower ones."""
-    level = counted if isinstance(counted, Mechanism) else counted.levels[0]
-    narrow = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"}[level.layout.empty(0).dtype.itemsize]
+    narrow = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER", 8: "UBIGINT"}[dtype_of(counted).itemsize]
     brackets = "" if width_of(counted) is None else "[]"
     if isinstance(counted, Mechanism):
         return narrow + brackets, f"UBIGINT{brackets}"
