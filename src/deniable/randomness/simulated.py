@@ -28,7 +28,7 @@ def scatter(balls: int, boxes: int, source: np.random.Generator) -> Integers:
     return counts
 
 
-def part(seed: int, number: int) -> Keystream:
+def part(seed: int, *numbers: int) -> Keystream:
     """Return the keystream of one part of a simulation, so that parts may be made in any order, or apart."""
-    whole_key = Keystream.seeded(seed).key
-    return Keystream(hashlib.sha256(whole_key + number.to_bytes(8, "big")).digest(), simulated=True)
+    names = b"".join(number.to_bytes(8, "big") for number in numbers)
+    return Keystream(hashlib.sha256(Keystream.seeded(seed).key + names).digest(), simulated=True)
