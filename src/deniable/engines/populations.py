@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Indices
+from deniable.core.arrays import Floats, Indices, Numbers
 from deniable.core.domain import Domain, Label
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
@@ -28,7 +28,7 @@ class Population:
     """
 
     labels: list[Label]
-    table: Indices
+    table: Numbers
     indices: Indices | None = None
 
     @staticmethod
@@ -45,7 +45,8 @@ class Population:
             indices = domain.indices(labels)
         bits = _SMALL if len(labels) <= _FEW else _LARGE
         shares = np.arange(1, len(labels) + 1, dtype=np.float64) ** -power
-        return Population(labels, np.repeat(np.arange(len(labels)), _apportioned(shares, 2**bits)), indices)
+        ranks = np.arange(len(labels), dtype=np.int32)  # narrow, so that the table stays in the processor's cache
+        return Population(labels, np.repeat(ranks, _apportioned(shares, 2**bits)), indices)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -55,7 +56,7 @@ class Population:
         small = len(self.table) == 2**_SMALL
         words = stream.words(-(-users // 4) if small else -(-users // 2)).astype("<u8", copy=False)
         places = words.view("<u2")[:users] if small else words.view("<u4")[:users] >> (32 - _LARGE)
-        return np.asarray(self.table[places])
+        return np.asarray(self.table[places], np.int64)
 
 
 def _apportioned(shares: Floats, entries: int) -> Indices:
