@@ -57,7 +57,7 @@ def register(
     >>> with duckdb.connect() as connection:
     ...     sql.register(connection, m)
     ...     _ = connection.execute("CREATE TABLE reports AS SELECT deniable_privatize('yes') AS report FROM range(9)")
-    ...     (data,) = connection.sql("SELECT deniable_summarize(report) FROM reports").fetchone()
+    ...     (data,) = connection.execute("SELECT deniable_summarize(report) FROM reports").fetchone()
     >>> dn.Summary.from_bytes(data).n
     9
     """
