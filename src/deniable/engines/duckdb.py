@@ -64,7 +64,7 @@ def register(
     counted = counted_of(mechanism)
     if not (isinstance(prefix, str) and _PREFIXES.fullmatch(prefix)):
         raise InvalidArgument("prefix", "be lower-case letters, digits and _, and begin with a letter", prefix)
-    if seed is not None and connection.execute("SELECT current_setting('threads')").fetchone() != (1,):
+    if seed is not None and connection.execute("SELECT current_setting('threads')").fetchall() != [(1,)]:
         hint = "Run SET threads = 1 first."
         raise InvalidArgument("seed", "be given on a connection with one thread, since the order counts", seed, hint)
     made, row = _types(counted)
@@ -103,7 +103,7 @@ def _create(connection: Any, name: str, function: Any, takes: str, gives: str, *
         )
     except duckdb.CatalogException:
         hint = "Another connection to this database has registered it: use that one, or another prefix."
-        raise InvalidArgument("prefix", "be new", name.rpartition("_")[0], hint) from None
+        raise InvalidArgument("prefix", "make names that are new", name, hint) from None
 
 
 def _types(counted: Counted) -> tuple[str, str]:

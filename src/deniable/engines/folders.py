@@ -22,7 +22,7 @@ def prepared(folder: Path, overwrite: bool) -> Path:
         if not (folder / RECORD).is_file():
             raise InvalidArgument("folder", "be empty, or hold an earlier simulation", str(folder), "Name a new one.")
         if not overwrite:
-            hint = "It holds an earlier simulation: replace it with overwrite, or name a new folder."
+            hint = "It holds an earlier simulation: replace it with overwrite=True (--overwrite), or name another."
             raise InvalidArgument("folder", "be empty", str(folder), hint)
         _remove(folder)
     (folder / RECORD).write_text("{}\n")  # so that a simulation that breaks off can be replaced
