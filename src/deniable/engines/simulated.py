@@ -93,7 +93,7 @@ def simulate_files(
     Beside the reports, `truth.csv` has the number of users with each value, and `simulation.json` says how to repeat
     this. A folder that is not empty is refused; with `overwrite`, an earlier simulation in it is replaced.
 
-    Cost: memory of a row group (up to 2^20 reports, or 64 MiB) for each thread.
+    Cost: for each thread, memory of a few copies of a row group, which has up to 2^20 reports or 64 MiB.
     """
     if not isinstance(mechanism, Mechanism):
         raise InvalidArgument("mechanism", "be a mechanism", mechanism)
