@@ -26,6 +26,7 @@ BUDGETS = {
     "tests/counts": 64,
     "tests/derived": 16,
     "tests/docs": 48,
+    "tests/engines": 120,
     "tests/estimation": 68,
     "tests/heavy_hitters": 16,
     "tests/hostile": 24,

@@ -64,10 +64,10 @@ def note(text: str) -> None:
 def done(what: str, path: Path) -> None:
     """Say what was written, in one line for a person at a terminal; pipes and scripts see nothing."""
     if str(path) != STANDARD and sys.stderr.isatty():
-        echo(f"{what} -> {path}, {_size(path.stat().st_size)}", err=True)
+        echo(f"{what} -> {path}, {size(path.stat().st_size)}", err=True)
 
 
-def _size(number: float) -> str:
+def size(number: float) -> str:
     """A number of bytes, such as 1.7 MB."""
     for unit in ("bytes", "kB", "MB"):
         if number < 1000:

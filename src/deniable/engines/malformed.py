@@ -38,7 +38,7 @@ def first_bad(batch: Any, check: Check, where: str, error: MalformedReport) -> M
     place = _ROW.fullmatch(where)
     if place:
         where = f"{place[1] or ''}row {int(place[2]) + found[0]}"
-    return MalformedReport(f"{where}: {_POSITION.sub('', str(found[1]))}")
+    return MalformedReport(f"{where}: {without_position(found[1])}")
 
 
 def without_bad(batch: Any, check: Check) -> tuple[Any, Counter[str]]:
@@ -51,4 +51,9 @@ def without_bad(batch: Any, check: Check) -> tuple[Any, Counter[str]]:
 
 def _reason(error: MalformedReport) -> str:
     """An error without position and value, the same for all rows that break one rule."""
-    return _GOT.sub("", _POSITION.sub("", str(error)))
+    return _GOT.sub("", without_position(error))
+
+
+def without_position(error: MalformedReport) -> str:
+    """The message of an error without the position in a batch, for where that means nothing."""
+    return _POSITION.sub("", str(error))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 
 from deniable.core.arrays import Integers
 from deniable.core.validate import whole
+from deniable.randomness.keystream import Keystream
 
 _CHUNK = 2**22
 
@@ -23,3 +26,9 @@ def scatter(balls: int, boxes: int, source: np.random.Generator) -> Integers:
     for start in range(0, balls, _CHUNK):
         counts += np.bincount(source.integers(boxes, size=min(_CHUNK, balls - start)), minlength=boxes)
     return counts
+
+
+def part(seed: int, *numbers: int) -> Keystream:
+    """Return the keystream of one part of a simulation, so that parts may be made in any order, or apart."""
+    names = b"".join(number.to_bytes(8, "big") for number in numbers)
+    return Keystream(hashlib.sha256(Keystream.seeded(seed).key + names).digest(), simulated=True)

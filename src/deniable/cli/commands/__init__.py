@@ -25,6 +25,7 @@ SECTIONS = {
     },
     "See it work": {
         "demo": "Ask a million simulated users, and compare with the truth.",
+        "simulate": "Write files of simulated reports, for load tests and demos.",
     },
     "Install": {
         "warm-up": "Compile all loops once and cache the result.",
