@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,23 @@ def reports_from(counted: Counted, table: Any) -> Reports | HitterReports:
     return Reports.from_arrow(table) if isinstance(counted, Mechanism) else HitterReports.from_arrow(table)
 
 
+REPORTS = -1  # among the cells of a group: how many reports it has
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Counts of many groups, one entry for each that is not zero: how partial counts travel between machines.
+
+    Entry i says that cell `cells[i]` of level `levels[i]` of the group `groups.groups[groups.codes[i]]` has
+    `counts[i]`; the cell `REPORTS` has the number of reports. A mechanism has one level, 0.
+    """
+
+    groups: Coded
+    levels: Indices
+    cells: Indices
+    counts: Counts
+
+
 class GroupAccumulator:
     """Counts of many groups that grow in place; by no columns, of one group. It belongs to one thread."""
 
@@ -56,6 +74,11 @@ class GroupAccumulator:
     def n(self) -> int:
         """The number of reports counted so far."""
         return sum(int(level.n.sum()) for level in self._levels)
+
+    @property
+    def groups(self) -> Set[Group]:
+        """The groups that have a row of counts."""
+        return self._places.keys()
 
     def add(self, reports: Reports | HitterReports, groups: Coded) -> None:
         """Add a batch of reports in these groups; nothing is added if it raises."""
@@ -106,6 +129,24 @@ class GroupAccumulator:
             mine.merge(theirs, places)
         self._simulated.update(places[list(other._simulated)].tolist() if other._simulated else ())
 
+    def cells(self) -> Cells:
+        """All counts that are not zero."""
+        parts = [(number, *level.entries(len(self._places))) for number, level in enumerate(self._levels)]
+        codes, cells, counts = (np.concatenate([part[place] for part in parts]) for place in (1, 2, 3))
+        levels = np.repeat([number for number, *_ in parts], [len(own) for _, own, *_ in parts])
+        return Cells(Coded(list(self._places), codes), levels, cells, counts)
+
+    def add_cells(self, cells: Cells, simulated: bool = False) -> None:
+        """Add counts, of which a cell may have several; they were checked when they were counted."""
+        places = self._places_of(cells.groups.groups)
+        codes = cells.groups.codes
+        rows = places[np.zeros(len(cells.cells), np.int64) if codes is None else codes]
+        for number, level in enumerate(self._levels):
+            own = cells.levels == number
+            level.add_entries(rows[own], cells.cells[own], cells.counts[own])
+        if simulated:
+            self._simulated.update(places.tolist())
+
     def summary(self) -> AnySummary:
         """The summary of the one group there is if nothing is grouped."""
         assert not self.by, "a table has many summaries"
@@ -152,6 +193,18 @@ class _Rows:
         else:
             self.layout.count_groups(data, codes, places, self.counts)
             self.n[places] += np.bincount(codes, minlength=len(places))
+
+    def entries(self, groups: int) -> tuple[Indices, Indices, Counts]:
+        """Rows, cells and counts that are not zero, of the first groups."""
+        rows, cells = np.nonzero(self.counts[:groups])
+        present = np.flatnonzero(self.n[:groups])
+        counts = np.concatenate([self.n[present], self.counts[rows, cells]])
+        return np.concatenate([present, rows]), np.concatenate([np.full(len(present), REPORTS), cells]), counts
+
+    def add_entries(self, rows: Indices, cells: Indices, counts: Counts) -> None:
+        whole = cells == REPORTS
+        np.add.at(self.n, rows[whole], counts[whole])
+        np.add.at(self.counts, (rows[~whole], cells[~whole]), counts[~whole])
 
     def merge(self, other: _Rows, places: Indices) -> None:
         for theirs, mine in enumerate(places.tolist()):
