@@ -26,17 +26,18 @@ import pytest
 import deniable as dn
 from deniable.engines import arrow, spark
 from deniable.grouping.table import SummaryTable
+from tests.docs.pages import DOCS, blocks
 from tests.engines.spark_cluster import CLASSIC, CONNECT, executors
 
 K, USERS = 12, 3_000
-MECHANISMS = ("grr", "csr", "clh", "oue", "cms", "she")  # the first three count by Spark, the others by tasks
+SYMBOLS, OTHERS = ("grr", "csr", "clh", "hitters-orr"), ("oue", "cms")  # counted by Spark, and by tasks
 DAYS, COUNTRIES = ("mon", "tue", "wed"), 5
 
 
 def made(name: str) -> Any:
     """A mechanism, or heavy hitters by one that is named after them."""
     if name.startswith("hitters-"):
-        return dn.HeavyHitters.new(epsilon=4.0, max_bytes=3, alphabet="abcd", mechanism=name[8:], cohorts=4)
+        return dn.HeavyHitters.new(epsilon=4.0, max_bytes=3, alphabet="abcd", mechanism=name[8:], cohorts=8)
     extra = {"cohorts": 8, "buckets": 16} if name == "cms" else {}
     return dn.mechanism(name, k=K, epsilon=1.0, **extra)
 
@@ -57,9 +58,12 @@ def table_of(name: str, users: int = USERS) -> Any:
 
 
 def read(session: Any, table: Any, folder: Path) -> Any:
-    """A DataFrame of a table, by way of a Parquet file, as people have it."""
-    pq.write_table(table, folder / "reports.parquet")
-    return session.read.parquet(str(folder / "reports.parquet"))
+    """A DataFrame of a table, by way of three Parquet files, as people have it."""
+    folder.mkdir(exist_ok=True)
+    part = -(-len(table) // 3)
+    for number in range(3):
+        pq.write_table(table.slice(number * part, part), folder / f"{number}.parquet")
+    return session.read.parquet(str(folder))
 
 
 def same(found: SummaryTable, table: Any, mechanism: Any) -> bool:
@@ -69,12 +73,11 @@ def same(found: SummaryTable, table: Any, mechanism: Any) -> bool:
 
 
 def all_mechanisms_give_the_serial_bytes(
-    session: Any, folder: Path, names: tuple[str, ...] = (*MECHANISMS, "hitters-orr", "hitters-cms")
+    session: Any, folder: Path, names: tuple[str, ...] = (*SYMBOLS, *OTHERS)
 ) -> None:
     for name in names:
         mechanism, table = made(name), table_of(name)
-        (folder / name).mkdir()
-        df = read(session, table, folder / name).repartition(3)
+        df = read(session, table, folder / name)
         serial = mechanism.summarize(mechanism.privatize(answers(name), seed=2))
         assert spark.summarize(mechanism, df, simulated=True).to_bytes() == serial.to_bytes(), name
         assert same(spark.summarize_by(mechanism, df, by=["da.y", "count"], simulated=True), table, mechanism), name
@@ -103,7 +106,7 @@ def noted(batches: Iterator[Any], folder: str, delay: float) -> Iterator[Any]:
 
 def an_executor_killed_in_mid_job_changes_nothing(session: Any, folder: Path) -> None:
     mechanism, table = made("oue"), table_of("oue")
-    df = read(session, table, folder).repartition(200)
+    df = read(session, table, folder / "reports").repartition(200)
     notes = folder / "notes"
     notes.mkdir()
     df = through(df, partial(noted, folder=str(notes), delay=0.01))
@@ -144,44 +147,18 @@ def failing_once(batches: Iterator[Any], folder: str) -> Iterator[Any]:
 def tasks_that_fail_and_are_retried_count_once(session: Any, folder: Path) -> None:
     for name in ("grr", "cms"):
         mechanism, table = made(name), table_of(name)
-        (folder / name).mkdir()
-        df = read(session, table, folder / name).repartition(3)
-        notes = folder / name / "notes"
+        df = read(session, table, folder / name)
+        notes = folder / f"notes-{name}"
         notes.mkdir()
         df = through(df, partial(failing_once, folder=str(notes)))
         assert same(spark.summarize_by(mechanism, df, by="da.y", simulated=True), table, mechanism)
         assert len(list(notes.iterdir())) == 3
 
 
-def counts_beyond_the_limit_are_handed_on(session: Any, folder: Path) -> None:
-    from deniable.engines import spark_tasks
-
-    mechanism, table = made("oue"), table_of("oue")
-    df = read(session, table, folder)
-    rows = [f"column_{place}" for place in range(3)]
-    batches = pa.table([table["da.y"], table["count"], df.select("report").toArrow()["report"]], rows).to_batches(700)
-    whole = spark_tasks.Count(spark_tasks.spec_of(mechanism), ("da.y", "count"), skipping=False)
-    few = list(whole(iter(batches)))
-    spark_tasks.MOST_CELLS, most = 4 * K, spark_tasks.MOST_CELLS
-    try:
-        many = list(whole(iter(batches)))
-    finally:
-        spark_tasks.MOST_CELLS = most
-    assert len(few) == 1
-    assert len(many) > len(batches)
-
-    def added(parts: list[Any]) -> Any:
-        together = pa.Table.from_batches(parts).group_by([*rows, "column_3"]).aggregate([("column_4", "sum")])
-        return together.sort_by([(name, "ascending") for name in [*rows, "column_3"]])
-
-    assert added(many).equals(added(few))
-
-
 def rows_that_are_no_reports_are_refused_or_counted(session: Any, folder: Path) -> None:
     wrong = {"grr": "report + 100", "oue": "array(cast(4096 AS decimal(20,0)))"}
     for name in wrong:
         mechanism, table = made(name), table_of(name, 400)
-        (folder / name).mkdir()
         df = read(session, table, folder / name).withColumnRenamed("da.y", "day").coalesce(2)
         rest = table.filter(pc.not_equal(table["count"], 1))
         rest = rest.rename_columns(["report", "day", "count"]).replace_schema_metadata(table.schema.metadata)
@@ -249,33 +226,38 @@ def keys_keep_their_kinds(session: Any, folder: Path) -> None:
     assert list(spark.summarize_by(made("grr"), symbols, by=by)) == list(found)
 
 
+def values_of(session: Any, name: str, folder: Path) -> Any:
+    """Values of 600 people, in one partition, between two columns to keep."""
+    days = [DAYS[each % 3] for each in range(600)]
+    people = pa.table({"day": days, "a.b": answers(name, 600), "z": range(600)})
+    return read(session, people, folder / "values").coalesce(1)
+
+
 def values_become_reports(session: Any, folder: Path) -> None:
-    for name in ("grr", "oue", "she", "hitters-orr"):
-        mechanism, users = made(name), 600
-        people = pa.table(
-            {"day": [DAYS[each % 3] for each in range(users)], "a.b": answers(name, users), "z": range(users)}
-        )
-        (folder / name).mkdir()
-        values = read(session, people, folder / name).coalesce(1)
-        seeded = spark.privatize(values, "a.b", mechanism, seed=3)
-        hitters = ["level"] if "hitters" in name else []
-        assert seeded.columns == ["day", *hitters, "report", "z"]
-        first, again, other = (
-            spark.summarize_by(mechanism, df, by="day", simulated=True)
-            for df in (seeded, seeded, spark.privatize(values, "a.b", mechanism, seed=4))
-        )
-        assert first == again
-        assert first != other
-        assert first.n == users
-        written = str(folder / name / "written")
+    for name in ("oue", "she", "hitters-orr"):
+        mechanism, written = made(name), str(folder / f"written-{name}")
+        values = values_of(session, name, folder)
         spark.privatize(values, "a.b", mechanism).write.parquet(written)
         kept = session.read.parquet(written)
-        assert sorted(kept.select("z").toArrow()["z"].to_pylist()) == list(range(users))
+        assert kept.columns == ["day", *(["level"] if "hitters" in name else []), "report", "z"]
+        assert sorted(pq.read_table(written)["z"].to_pylist()) == list(range(600))
         found = spark.summarize_by(mechanism, kept, by="day")
         assert found == arrow.summarize_by(mechanism, ds.dataset(written), by="day", unlabelled=True)
+        assert [(group, summary.n) for group, summary in found.items()] == [((day,), 200) for day in DAYS]
         assert not found.simulated
-        if not hitters:
-            found.estimate(mechanism)
+
+
+def values_become_the_same_reports_with_a_seed(session: Any, folder: Path) -> None:
+    mechanism = made("grr")
+    values = values_of(session, "grr", folder)
+    first, again, other = (
+        spark.summarize_by(mechanism, spark.privatize(values, "a.b", mechanism, seed=seed), by="day", simulated=True)
+        for seed in (3, 3, 4)
+    )
+    assert first == again
+    assert first != other
+    assert first.simulated
+    assert len(first.estimate(mechanism)) == len(DAYS)
 
 
 def a_value_outside_the_domain_fails_the_job_and_is_not_shown(session: Any, folder: Path) -> None:
@@ -290,18 +272,27 @@ def a_value_outside_the_domain_fails_the_job_and_is_not_shown(session: Any, fold
     assert str(secret) not in str(raised.value)
 
 
+def the_page_about_spark_runs(session: Any, folder: Path) -> None:
+    found = [block.text for block in blocks(DOCS / "spark.md") if block.language == "text"]
+    assert len(found) == 3
+    namespace: dict[str, Any] = {"session": session}
+    for text in found:
+        exec(text.replace('"reports"', f'"{folder}/reports"'), namespace)
+
+
 Check = Callable[[Any, Path], None]
 CHECKS: dict[str, tuple[Check, ...]] = {
     CLASSIC: (
         all_mechanisms_give_the_serial_bytes,
         an_executor_killed_in_mid_job_changes_nothing,
         tasks_that_fail_and_are_retried_count_once,
-        counts_beyond_the_limit_are_handed_on,
         rows_that_are_no_reports_are_refused_or_counted,
         columns_of_other_kinds_are_refused_before_any_work,
         nothing_has_an_empty_summary,
         keys_keep_their_kinds,
         values_become_reports,
+        values_become_the_same_reports_with_a_seed,
+        the_page_about_spark_runs,
         a_value_outside_the_domain_fails_the_job_and_is_not_shown,
     ),
     CONNECT: (

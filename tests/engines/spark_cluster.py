@@ -23,7 +23,7 @@ from typing import Any
 from tests import ROOT
 
 CLASSIC, CONNECT = "classic", "connect"
-TIMEOUT = 400  # seconds for all checks of a kind of session, on a machine that is busy
+TIMEOUT = 480  # seconds for all checks of a kind of session, on a machine that is busy
 _COMMON = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -46,7 +46,7 @@ def missing() -> str:
     return "" if java and os.path.exists(java) else "there is no Java on this machine"
 
 
-def environment() -> dict[str, str]:
+def environment(scratch: Path) -> dict[str, str]:
     """What Spark and its workers find: this Python, the sources under test, and no address but this machine's."""
     import pyspark
 
@@ -54,6 +54,7 @@ def environment() -> dict[str, str]:
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_WORKER_DIR": str(scratch / "work"),  # else it is beside the installed package
         "SPARK_HOME": str(Path(pyspark.__file__).parent),
     }
     return {**os.environ, **own}
@@ -71,7 +72,7 @@ def outcomes(kind: str, folder: Path) -> dict[str, str]:
             log = scratch / "log.txt"
             with log.open("w") as out:
                 process = subprocess.Popen(
-                    command, cwd=ROOT, env=environment(), stdout=out, stderr=out, start_new_session=True
+                    command, cwd=ROOT, env=environment(scratch), stdout=out, stderr=out, start_new_session=True
                 )
                 try:
                     process.wait(TIMEOUT)
@@ -98,7 +99,8 @@ def session(kind: str, scratch: Path) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     builder: Any = SparkSession.builder.appName("deniable")
-    for name, setting in {**_COMMON, "spark.local.dir": str(scratch / "local")}.items():
+    local = {"spark.local.dir": str(scratch / "local"), "spark.sql.warehouse.dir": str(scratch / "warehouse")}
+    for name, setting in {**_COMMON, **local}.items():
         builder = builder.config(name, setting)
     if kind == CONNECT:
         builder = builder.remote("local[2]")
