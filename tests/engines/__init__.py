@@ -1,0 +1,1 @@
+"""Engines: the same reports by any way in give the same bytes."""

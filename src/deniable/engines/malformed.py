@@ -46,10 +46,10 @@ def without_bad(batch: Any, check: Check) -> tuple[Any, Counter[str]]:
     found = list(bad_rows(batch, check))
     keep = np.ones(len(batch), np.bool_)
     keep[[place for place, _ in found]] = False
-    return batch.filter(keep), Counter(_reason(error) for _, error in found)
+    return batch.filter(keep), Counter(reason_of(error) for _, error in found)
 
 
-def _reason(error: MalformedReport) -> str:
+def reason_of(error: MalformedReport) -> str:
     """An error without position and value, the same for all rows that break one rule."""
     return _GOT.sub("", without_position(error))
 

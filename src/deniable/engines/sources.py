@@ -161,9 +161,7 @@ def files(paths: Sequence[str], counted: Counted, by: tuple[str, ...]) -> Work:
     opened = [_opened(path, counted, by, keys) for path, keys in zip(paths, named, strict=True)]
     rows = rows_at_once(layout_of(counted).row_bytes, _ROWS)
     units = [
-        RowGroup(file, number, counted, by, rows)
-        for file in opened
-        for number in range(file.metadata.num_row_groups)
+        RowGroup(file, number, counted, by, rows) for file in opened for number in range(file.metadata.num_row_groups)
     ]
     return Work(units, sum(file.metadata.num_rows for file in opened))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Indices, Payloads
+from deniable.core.arrays import Counts, Indices, Payloads
 from deniable.core.errors import FingerprintMismatch, InvalidArgument, MalformedReport
 from deniable.core.reports import COLUMN, Reports
 from deniable.grouping.keys import Coded, Group
@@ -43,6 +44,27 @@ def reports_from(counted: Counted, table: Any) -> Reports | HitterReports:
     return Reports.from_arrow(table) if isinstance(counted, Mechanism) else HitterReports.from_arrow(table)
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Counts of many groups, one entry for each that is not zero: how partial counts travel between machines.
+
+    Entry i says that cell `cells[i]` of level `levels[i]` of the group `groups[codes[i]]` has `counts[i]`; the cell
+    `REPORTS` has the number of reports. A mechanism has one level, 0.
+    """
+
+    groups: list[Group]
+    codes: Indices
+    levels: Indices
+    cells: Indices
+    counts: Counts
+
+    @staticmethod
+    def of(groups: Coded, levels: Indices, cells: Indices, counts: Counts) -> Cells:
+        """Entries in these groups."""
+        codes = np.zeros(len(cells), np.int64) if groups.codes is None else groups.codes
+        return Cells(groups.groups, codes, levels, cells, counts)
+
+
 class GroupAccumulator:
     """Counts of many groups that grow in place; by no columns, of one group. It belongs to one thread."""
 
@@ -60,6 +82,11 @@ class GroupAccumulator:
     def n(self) -> int:
         """The number of reports counted so far."""
         return sum(int(level.n.sum()) for level in self._levels)
+
+    @property
+    def groups(self) -> Set[Group]:
+        """The groups that have a row of counts."""
+        return self._places.keys()
 
     def add(self, reports: Reports | HitterReports, groups: Coded) -> None:
         """Add a batch of reports in these groups; nothing is added if it raises."""
@@ -112,6 +139,23 @@ class GroupAccumulator:
         for mine, theirs in zip(self._levels, other._levels, strict=True):
             mine.merge(theirs, places)
         self._simulated.update(places[list(other._simulated)].tolist() if other._simulated else ())
+
+    def cells(self) -> Cells:
+        """All counts that are not zero."""
+        parts = [(number, *level.entries(len(self._places))) for number, level in enumerate(self._levels)]
+        codes, cells, counts = (np.concatenate([part[place] for part in parts]) for place in (1, 2, 3))
+        levels = np.repeat([number for number, *_ in parts], [len(own) for _, own, *_ in parts])
+        return Cells(list(self._places), codes, levels, cells, counts)
+
+    def add_cells(self, cells: Cells, simulated: bool = False) -> None:
+        """Add counts, of which a cell may have several; they were checked when they were counted."""
+        places = self._places_of(cells.groups)
+        rows = places[cells.codes]
+        for number, level in enumerate(self._levels):
+            own = cells.levels == number
+            level.add_entries(rows[own], cells.cells[own], cells.counts[own])
+        if simulated:
+            self._simulated.update(places.tolist())
 
     def summary(self) -> AnySummary:
         """The summary of the one group there is if nothing is grouped."""

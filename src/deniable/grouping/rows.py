@@ -11,6 +11,7 @@ from deniable.mechanisms.layouts.layout import Layout
 from deniable.mechanisms.layouts.symbols import SymbolLayout
 
 MOST_CELLS = 2**28  # counts of all groups together, 8 bytes each
+REPORTS = -1  # the cell, in a list of entries, that has the number of reports
 
 
 def rows_of(layout: Layout, shares: int = 1) -> Rows:
@@ -61,6 +62,20 @@ class Rows:
         """The counts of one group."""
         row: Counts = self._counts[place]
         return row
+
+    def entries(self, groups: int) -> tuple[Indices, Indices, Counts]:
+        """Rows, cells and counts that are not zero, of the first groups; the cell REPORTS has the number of reports."""
+        every = np.stack([self.counts(place) for place in range(groups)])
+        rows, cells = np.nonzero(every)
+        present = np.flatnonzero(self.n[:groups])
+        counts = np.concatenate([self.n[present], every[rows, cells]])
+        return np.concatenate([present, rows]), np.concatenate([np.full(len(present), REPORTS), cells]), counts
+
+    def add_entries(self, rows: Indices, cells: Indices, counts: Counts) -> None:
+        """Add what `entries` returned, in any order; a cell may have several."""
+        whole = cells == REPORTS
+        np.add.at(self.n, rows[whole], counts[whole])
+        np.add.at(self._counts, (rows[~whole], cells[~whole]), counts[~whole])
 
     def merge(self, other: Rows, places: Indices) -> None:
         """Add the rows of another: its row i to row places[i]."""
