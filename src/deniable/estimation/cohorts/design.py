@@ -220,7 +220,7 @@ class CohortDesign:
         signs = generator(0).choice([-1.0, 1.0], (-(-wanted // self.values), self.values))
         if self.complete:
             signs -= signs.mean(1, keepdims=True)
-        forms = [inverse_form(self.gram, row, self._scale, rounds=_ROUNDS, left=_REST) for row in signs]
+        forms = [inverse_form(self.gram, row, self._scale, rounds=_ROUNDS, left=_REST, ratio=y) for row in signs]
         mean = float(np.mean(forms)) / self.values
         # what is left out of a quadratic form of the inverse is the squared error of the solution
         total = 0.0 if self.complete else float(self.solve(np.ones(self.values), _SHORT * least)[0].sum())

@@ -44,6 +44,7 @@ _PRODUCTS = 20_000  # with H; the hardest problems known need a thousand
 _EXACTNESS = (1e-10, 1e-2)  # smallest and largest tolerance of a Newton step
 _OF_THE_GAP = 0.1  # tolerance of a Newton step between them, as a share of the gap
 _NEGLIGIBLE = 0.1  # share of an equal frequency: values that plain updates bring below it start at zero
+_GUESSED = 8  # times the start's values that a list could have, far below the cost of a gradient, for a guess to pay
 _SHRUNK = 4  # the working set is made anew when it has this many times more values than nonzero ones
 
 
@@ -75,8 +76,8 @@ def iterate(
 ) -> Maximum:
     """Maximise the likelihood of a distribution given the counts of reports.
 
-    `start` is a distribution thought to be near; its zeros may become positive, those with the largest numbers in `near`
-    first. The fewer values are nonzero, the less a step costs.
+    `start` is a distribution thought to be near; its zeros may become positive, perhaps those with the largest numbers
+    in `near` first. The fewer values are nonzero, the less a step costs.
     """
     seen = np.flatnonzero(counts)
     values = len(operator.adjoint(counts / counts.sum())) if start is None else len(start)
@@ -206,12 +207,13 @@ class _Climbed:
 def _unseen(observed: _Observed, start: Floats, near: Floats, wanted: float) -> _Climbed | None:
     """Newton steps from the start before any gradient for all values, on a set that is guessed; None if it is large.
 
-    The set holds the values of the start, and those with the largest numbers in `near`.
+    The set holds the values of the start, and as many more, those with the largest numbers in `near`: a value that is
+    missing costs one gradient more, and where that takes long a longer list takes less.
     """
     values = np.flatnonzero(start)
-    more = foremost(near, values) if observed.channel.affords(len(values)) else None
-    if more is None or not observed.channel.affords(len(values) + len(more)):
+    if not observed.channel.affords(_GUESSED * len(values)):
         return None
+    more = foremost(near, values)
     part = observed.channel.restricted(np.append(values, more))
     if not observed.channel.dwarfs(part):
         return None

@@ -34,8 +34,8 @@ def solve(
     Ends when the residual, in the norm of the preconditioner, is at most `tolerance` times the residuals of `start`
     and of zero, so that a poor start does not give a poor answer; or when a step has lowered the squared error, in the
     norm of the system itself, by no more than `negligible`; or when the squared error that is `left` is no larger than
-    this, if what steps take from it falls as from the last step to this one, or by `ratio` if that is slower. The system may be singular if it is consistent: x then
-    moves from `start` only in directions that matter.
+    this, if what steps take from it falls as from the last step to this one, or by `ratio` if that is slower. The
+    system may be singular if it is consistent: x then moves from `start` only in directions that matter.
     Reference: Hestenes and Stiefel 1952, also for the error by which a step lowers it (theorem 6:1).
     """
     solution, residual = np.zeros(len(wanted)), wanted.copy()
@@ -64,18 +64,20 @@ def solve(
     return solution, rounds
 
 
-def _rest(taken: float, last: float, ratio: float = 0.0) -> float:
-    """The sum of what further steps would take: taken (r + r^2 + ...), with r the ratio of the last two steps."""
+def _rest(taken: float, last: float, ratio: float) -> float:
+    """What further steps would take: taken (r + r^2 + ...), with r the ratio of the last two steps, or a larger one."""
     r = max(ratio, taken / last)
     return taken * r / (1 - r) if 0 < last < np.inf and r < 1 else np.inf
 
 
-def inverse_form(product: Linear, vector: Floats, scale: float, *, rounds: int, left: float) -> float:
+def inverse_form(
+    product: Linear, vector: Floats, scale: float, *, rounds: int, left: float, ratio: float = 0.0
+) -> float:
     """vector A^-1 vector, where product(x) = A x; `scale` is a rough inverse of A.
 
     The form is the sum over all steps of conjugate gradients of what they take from the squared error.
-    That falls about geometrically, by the ratio of the last two: the rest of the series is added in one
-    piece as soon as it is at most the share `left` of the form.
+    That falls about geometrically, by the ratio of the last two, or by `ratio` if that is slower: the rest of the
+    series is added in one piece as soon as it is at most the share `left` of the form.
     Reference: Golub and Meurant 2010, section 5.
     """
     residual, direction = vector.copy(), scale * vector
@@ -87,7 +89,7 @@ def inverse_form(product: Linear, vector: Floats, scale: float, *, rounds: int, 
         length = norm / float(direction @ image)
         taken = length * norm
         total += taken
-        rest = _rest(taken, last)
+        rest = _rest(taken, last, ratio)
         if rest <= left * total:
             return total + rest
         last = taken

@@ -144,19 +144,15 @@ def admitted(gradient: Floats, inside: Indices) -> Indices:
     outside = gradient.copy()
     outside[inside] = 0.0
     gaining = np.flatnonzero(outside > 1)
-    most = _most_admitted(inside)
+    most = max(_LEAST_ADMITTED, len(inside) // _SHARE_ADMITTED)
     if len(gaining) > most:
         gaining = gaining[np.argpartition(outside[gaining], -most)[-most:]]
     return gaining
 
 
 def foremost(numbers: Floats, inside: Indices) -> Indices:
-    """As many values outside the set as it admits, those with the largest numbers."""
+    """As many values outside the set as inside, or some more, with the largest numbers."""
     outside = numbers.copy()
     outside[inside] = -np.inf
-    most = min(_most_admitted(inside), len(numbers) - len(inside))
+    most = min(max(_LEAST_ADMITTED, len(inside)), len(numbers) - len(inside))
     return np.sort(np.argpartition(outside, len(outside) - most)[len(outside) - most :]) if most else inside[:0]
-
-
-def _most_admitted(inside: Indices) -> int:
-    return max(_LEAST_ADMITTED, len(inside) // _SHARE_ADMITTED)
