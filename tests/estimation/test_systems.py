@@ -12,7 +12,7 @@ from deniable.estimation.methods.systems import inverse_form, solve
 def matrix(load: float, rng: np.random.Generator, values: int = 400) -> Floats:
     """A Gram matrix with the spectrum of random hashes."""
     rows = rng.normal(size=(values, int(values / load)))
-    return rows @ rows.T / rows.shape[1]
+    return np.asarray(rows @ rows.T / rows.shape[1])
 
 
 @pytest.mark.parametrize("load", [0.1, 0.5, 0.8])

@@ -15,9 +15,9 @@ used as an operator, by conjugate gradients, no more exactly than the gap requir
 
 Newton's method works on a set of values: the nonzero ones at its start, and in every step the values outside that
 would gain most. Of very many values, those with the largest unbiased estimates enter first, so that the first gradient
-for all values is, if the guess was right, also the last: the certificate. If all values that gain entered at once there might be more of them than reports, H would be singular
-on them, and nearly all would have to be dropped again one system after the other. The certificate always covers all
-values.
+for all values is, if the guess was right, also the last: the certificate. If all values that gain entered at once there
+might be more of them than reports, H would be singular on them, and nearly all would have to be dropped again one
+system after the other. The certificate always covers all values.
 
 Reference: Agrawal and Aggarwal 2001 (the update); ElSalamouny and Palamidessi 2020 (its limit is the
 maximum of the likelihood); Varadhan and Roland 2008 (SQUAREM).
