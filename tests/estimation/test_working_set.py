@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import Listing, Operator, entries
+from deniable.estimation.channel import Listing, Operator, Sparing, entries
 from deniable.estimation.methods import iterative as bayesian_update
 from deniable.estimation.methods import listed_channel, working_set
 from deniable.estimation.methods.iterative import ConvergenceWarning, iterate
 from deniable.estimation.methods.likelihood import log_likelihood
 from deniable.estimation.methods.simplex import nearest_distribution
-from deniable.estimation.methods.working_set import SeenChannel, admitted
+from deniable.estimation.methods.working_set import SeenChannel, admitted, foremost
 from deniable.estimation.operators.dense import MatrixOperator
 
 LISTING = ("blh", "clh", "csr", "flh", "hcms", "hpgr", "hr", "olh", "orr", "pgr", "rhr")
@@ -202,3 +202,51 @@ def test_a_large_problem_gets_the_same_maximum_with_gradients_for_all_values_onl
     assert counted.products <= 4
     # sqrt(2 n gap) standard errors, none of which exceeds that of the unbiased estimate
     np.testing.assert_allclose(found.frequencies, exact.frequencies, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["csr", "clh", "pgr", "olh"])
+def test_a_guess_of_the_values_saves_a_gradient_and_changes_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts, operator, start = problem(name, 3.0)
+    plain = iterate(counts, operator, start=start)
+    monkeypatch.setattr(working_set, "_LARGE", 0)
+    monkeypatch.setattr(working_set, "_SMALL", 2**20)
+    gradients = 0
+    whole = SeenChannel.gradient
+
+    def counted(self: SeenChannel, scores: Any) -> Any:
+        nonlocal gradients
+        gradients += 1
+        return whole(self, scores)
+
+    monkeypatch.setattr(SeenChannel, "gradient", counted)
+    found = iterate(counts, operator, start=start, near=plain.frequencies + 1e-3 * start)
+    assert gradients == 1
+    assert found.gap <= 1e-12
+    scores = counts / counts.sum() / operator.forward(found.frequencies)
+    assert operator.adjoint(scores).max() - 1 <= 1e-11
+    assert np.isclose(
+        log_likelihood(found.frequencies, counts, operator),
+        log_likelihood(plain.frequencies, counts, operator),
+        rtol=0,
+        atol=1e-11,
+    )
+    misled = iterate(counts, operator, start=start, near=-plain.frequencies)
+    assert misled.gap <= 1e-12
+
+
+def test_scores_of_few_reports_need_no_zeros(rng: np.random.Generator) -> None:
+    operator = dn.mechanism("clh", k=50, epsilon=2.0).operator()
+    assert isinstance(operator, Sparing)
+    everywhere = np.zeros(len(operator.forward(np.full(50, 0.02))))
+    reports = np.flatnonzero(rng.random(len(everywhere)) < 0.3)
+    everywhere[reports] = rng.random(len(reports))
+    np.testing.assert_allclose(
+        operator.adjoint_of(reports, everywhere[reports]), operator.adjoint(everywhere), rtol=1e-12
+    )
+
+
+def test_the_foremost_values_are_the_largest_outside_the_set() -> None:
+    numbers = np.linspace(0.0, 1.0, 1000)
+    assert foremost(numbers, np.arange(940, 1000)).tolist() == list(range(880, 940))
+    assert len(foremost(numbers, np.arange(990, 1000))) == 50
+    assert len(foremost(numbers[:3], np.arange(3))) == 0

@@ -168,6 +168,15 @@ class Listing(Operator, Protocol):
         ...
 
 
+@runtime_checkable
+class Sparing(Operator, Protocol):
+    """An operator that takes the scores of few reports without the zeros of all others."""
+
+    def adjoint_of(self, reports: Indices, scores: Floats) -> Floats:
+        """`adjoint` of scores that are zero except for these reports."""
+        ...
+
+
 def entries(operator: Listing, values: Indices, reports: Indices) -> Floats:
     """C[value, report], one row per value."""
     return np.array(operator.levels)[operator.codes(values, reports)]

@@ -21,6 +21,7 @@ _SPARE = np.uint64(3)
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
 BLOCK = 4096  # values whose sums fit in the processor's cache
+_READ_AGAIN = 16  # values per bucket in a block, so that a cohort's cells are read often once they are in the cache
 
 
 @part
@@ -79,16 +80,23 @@ def fill_hashed(numbers: Indices, maps: Words, buckets: int, table: Table) -> No
 @compiled()
 def fill_permuted(indices: Indices, keys: Keys, size: int, buckets: int, table: Table) -> None:
     """table[f, i] = the image of index i under permutation f, modulo the buckets."""
-    places = np.empty(indices.shape[0], np.uint32)
+    places = np.empty(BLOCK, np.uint32)
     many, few = np.uint32(size), np.uint32(buckets)
-    for f in range(keys.shape[0]):
-        for i in range(indices.shape[0]):
-            places[i] = indices[i]
-        for turn in range(0, keys.shape[1], 2):  # round by round, so that the processor handles several at once
-            for i in range(indices.shape[0]):
-                places[i] = swapped(places[i], keys[f, turn], keys[f, turn + 1], many)
-        for i in range(indices.shape[0]):
-            table[f, i] = places[i] % few
+    for first in range(0, indices.shape[0], BLOCK):
+        count = min(BLOCK, indices.shape[0] - first)
+        for f in range(keys.shape[0]):
+            for i in range(count):
+                places[i] = indices[first + i]
+            # two rounds at a time, for many values, so that the processor handles several values at once
+            for turn in range(0, keys.shape[1] - 3, 4):
+                a, b, c, d = keys[f, turn], keys[f, turn + 1], keys[f, turn + 2], keys[f, turn + 3]
+                for i in range(count):
+                    places[i] = swapped(swapped(places[i], a, b, many), c, d, many)
+            for turn in range(keys.shape[1] - keys.shape[1] % 4, keys.shape[1], 2):
+                for i in range(count):
+                    places[i] = swapped(places[i], keys[f, turn], keys[f, turn + 1], many)
+            for i in range(count):
+                table[f, first + i] = places[i] % few
 
 
 @compiled()
@@ -105,8 +113,9 @@ def mark_repeats(table: Table, hashes: int, buckets: int) -> None:
 def gather(table: Table, hashes: int, cells: Floats, out: Floats) -> None:
     """out[i] = the sum over functions f of cells[f // hashes, table[f, i]]; the last column of cells is zero."""
     whole = table.shape[0] - table.shape[0] % 4
-    for first in range(0, table.shape[1], BLOCK):
-        last = min(first + BLOCK, table.shape[1])
+    block = max(BLOCK, _READ_AGAIN * cells.shape[1])
+    for first in range(0, table.shape[1], block):
+        last = min(first + block, table.shape[1])
         for i in range(first, last):
             out[i] = 0.0
         for f in range(0, whole, 4):  # four at a time, which writes the sums once

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Codes, Floats, Indices, Mask, Numbers
+from deniable.core.arrays import Codes, Floats, Indices, Mask, Numbers, Table
 from deniable.estimation.cohorts.design import CohortDesign
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator
 
@@ -21,6 +21,10 @@ class _Hashed:
     @cached_property
     def _plain(self) -> CohortDesign:
         return replace(self.design, centre=0.0, complete=False)
+
+    def _own(self, values: Indices) -> Table:
+        """The buckets of values, a row each: next to each other, and in as few bytes as the table has."""
+        return np.ascontiguousarray(self.design.table[:, values].T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,8 @@ class CohortBuckets(_Hashed):
 
     def supported(self, values: Indices, reports: Indices) -> Mask:
         cohorts, buckets = np.divmod(reports, self.design.buckets)
-        return np.asarray(self.design.table[cohorts, values[:, np.newaxis]] == buckets)
+        own = self._own(values)
+        return np.asarray(own[:, cohorts] == buckets.astype(own.dtype))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +59,9 @@ class CohortSigns(_Hashed):
     def supported(self, values: Indices, reports: Indices) -> Mask:
         places, signs = np.divmod(reports, 2)
         cohorts, coordinates = np.divmod(places, self.design.buckets - 1)
-        own = self.design.table[cohorts, values[:, np.newaxis]].astype(np.int64)
-        return np.asarray(np.bitwise_count(own & (coordinates + 1)) % 2 == signs)
+        own = self._own(values)
+        odd = np.bitwise_count(own[:, cohorts] & (coordinates + 1).astype(own.dtype)) & np.uint8(1)
+        return np.asarray(odd == signs.astype(np.uint8))
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from deniable.estimation.methods.systems import nonnegative
 from deniable.estimation.presence import p_values, significant
 
 _ROUNDS = 8
-_MOVED = 2e-3  # standard errors, on average, by which solutions may differ from least squares
+_MOVED = 8e-3  # standard errors, on average over the values, by which solutions may differ from least squares
 _FAR = 5.0  # standard deviations of the residual in a candidate's cells
 
 
@@ -122,7 +122,8 @@ class CohortCells:
     def _solved(self) -> tuple[Floats, int]:
         design = self.design
         # the covariances are C unit/n (X X^T)^-1: an error e is, in squared standard errors, e (X X^T) e n/(C unit)
-        enough = _MOVED**2 * design.values * design.cohorts * self.unit / self.n
+        # in this norm, which are up to `spread` times as many in the estimates themselves
+        enough = _MOVED**2 / design.spread * design.values * design.cohorts * self.unit / self.n
         if not design.complete:
             return design.solve(self._totals, enough)
         even = np.full(design.values, 1 / design.values)

@@ -21,7 +21,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Indices, Mask, Table
 from deniable.core.extras import needed
-from deniable.estimation.methods.systems import solve
+from deniable.estimation.methods.systems import inverse_form, solve
 from deniable.randomness.simulated import generator
 
 MOST_LOAD = 0.5  # most unknowns per equation at which least squares is worth its errors
@@ -32,7 +32,8 @@ _TOLERANCE = 1e-6  # of the residual: far below any standard error
 _FULL = 0.95  # the largest load for which errors are estimated
 _RANK = 1e-9  # eigenvalues below this share of the largest count as zero
 _PRECISION = 7e-3  # relative standard error of the mean of the inverse's diagonal
-_SHORT = 1e-3  # share of it that ending early may leave out
+_SHORT = 1e-3  # share of a quadratic form of the inverse that ending early may leave out
+_REST = 2e-2  # share of the diagonal that is extrapolated, to a tenth or better
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,24 +120,33 @@ class CohortDesign:
         """x with (X X^T) x = wanted, and the steps taken (0 for a direct solution).
 
         `enough` is a squared error e (X X^T) e that does not matter. An error of v squared standard errors per value,
-        in this norm, is one of up to v (1 + sqrt y)/(1 - sqrt y) in the estimates of the values, and more where the
-        spectrum of the hashes is wider than that of random ones.
+        in this norm, is one of up to v `spread` in the estimates of the values, and more where the spectrum of the
+        hashes is wider than that of random ones.
         """
         if self.dense:
             return self.inverse @ wanted, 0
         mean = wanted.mean() if self.complete else 0.0
-        scale = 1.0 / (self.cohorts * self.hashes)
-        # a step lowers the squared error to the share y for random hashes: left is y/(1 - y) of what the last one saved
-        last = enough * min(1.0, max(0.0, 1 / self.load - 1)) if self.load > 0 else enough
         return solve(
             self.gram,
             wanted - mean,
             np.zeros(self.values),
-            lambda vector: scale * vector,
+            lambda vector: self._scale * vector,
             rounds=_ROUNDS,
             tolerance=_TOLERANCE,
-            negligible=last,
+            left=enough,
+            ratio=min(self.load, _FULL),  # by which a step lowers the squared error for random hashes
         )
+
+    @property
+    def _scale(self) -> float:
+        """Roughly the inverse of X X^T."""
+        return 1.0 / (self.cohorts * self.hashes)
+
+    @property
+    def spread(self) -> float:
+        """(1 + sqrt y)/(1 - sqrt y): how much larger errors of estimates may be than in the norm of X X^T."""
+        root = math.sqrt(min(self.load, _FULL))
+        return (1 + root) / (1 - root)
 
     @cached_property
     def matrix(self) -> Floats:
@@ -208,8 +218,11 @@ class CohortDesign:
         y, least = min(self.load, _FULL), self.values / float(self._norm)
         wanted = math.ceil(2 * y / (1 - y) / _PRECISION**2)
         signs = generator(0).choice([-1.0, 1.0], (-(-wanted // self.values), self.values))
+        if self.complete:
+            signs -= signs.mean(1, keepdims=True)
+        forms = [inverse_form(self.gram, row, self._scale, rounds=_ROUNDS, left=_REST, ratio=y) for row in signs]
+        mean = float(np.mean(forms)) / self.values
         # what is left out of a quadratic form of the inverse is the squared error of the solution
-        mean = float(np.mean([row @ self.solve(row, _SHORT * least)[0] for row in signs])) / self.values
         total = 0.0 if self.complete else float(self.solve(np.ones(self.values), _SHORT * least)[0].sum())
         return np.full(self.values, mean), total
 

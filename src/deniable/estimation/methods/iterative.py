@@ -14,9 +14,10 @@ by solving H x = 2 g - 1 on the free values, dropping those that turn negative. 
 used as an operator, by conjugate gradients, no more exactly than the gap requires.
 
 Newton's method works on a set of values: the nonzero ones at its start, and in every step the values outside that
-would gain most. If all values that gain entered at once there might be more of them than reports, H would be singular
-on them, and nearly all would have to be dropped again one system after the other. The certificate always covers all
-values.
+would gain most. Of very many values, those with the largest unbiased estimates enter first, so that the first gradient
+for all values is, if the guess was right, also the last: the certificate. If all values that gain entered at once there
+might be more of them than reports, H would be singular on them, and nearly all would have to be dropped again one
+system after the other. The certificate always covers all values.
 
 Reference: Agrawal and Aggarwal 2001 (the update); ElSalamouny and Palamidessi 2020 (its limit is the
 maximum of the likelihood); Varadhan and Roland 2008 (SQUAREM).
@@ -31,8 +32,8 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Integers
 from deniable.estimation.channel import Operator
-from deniable.estimation.methods.systems import nonnegative
-from deniable.estimation.methods.working_set import SeenChannel, WorkingSet, admitted
+from deniable.estimation.methods.quadratic_model import Point
+from deniable.estimation.methods.working_set import SeenChannel, WorkingSet, admitted, foremost
 
 GAP = 1e-12  # in average log-likelihood: 1e-12 n nats over all reports
 _STEP = 1e-11  # last Newton step in L1, in problems that are not large: the gap alone does not bound the distance
@@ -43,8 +44,8 @@ _PRODUCTS = 20_000  # with H; the hardest problems known need a thousand
 _EXACTNESS = (1e-10, 1e-2)  # smallest and largest tolerance of a Newton step
 _OF_THE_GAP = 0.1  # tolerance of a Newton step between them, as a share of the gap
 _NEGLIGIBLE = 0.1  # share of an equal frequency: values that plain updates bring below it start at zero
+_GUESSED = 8  # times the start's values that a list could have, far below the cost of a gradient, for a guess to pay
 _SHRUNK = 4  # the working set is made anew when it has this many times more values than nonzero ones
-_PULL = 1e-9  # relative to the diagonal of H; it slows convergence by no more than this share
 
 
 @dataclass(frozen=True)
@@ -65,20 +66,30 @@ class ConvergenceWarning(UserWarning):
     """The requested gap was not certified; the result has the gap that was."""
 
 
-def iterate(counts: Integers, operator: Operator, *, start: Floats | None = None, gap: float = GAP) -> Maximum:
+def iterate(
+    counts: Integers,
+    operator: Operator,
+    *,
+    start: Floats | None = None,
+    near: Floats | None = None,
+    gap: float = GAP,
+) -> Maximum:
     """Maximise the likelihood of a distribution given the counts of reports.
 
-    `start` is a distribution thought to be near; its zeros may become positive. The fewer values are nonzero, the
-    less a step costs.
+    `start` is a distribution thought to be near; its zeros may become positive, perhaps those with the largest numbers
+    in `near` first. The fewer values are nonzero, the less a step costs.
     """
     seen = np.flatnonzero(counts)
     values = len(operator.adjoint(counts / counts.sum())) if start is None else len(start)
     observed = _Observed(counts[seen] / counts.sum(), SeenChannel(operator, seen, len(counts), values))
-    here, updates = None if start is None else _beyond_equal(observed, start), 0
-    if here is None:
-        theta, updates = _squarem(observed, np.full(values, 1.0 / values))
-        here = _Place.of(observed, _without_negligible(observed, theta))
-    theta, certified, steps, products = _newton(observed, here, gap)
+    climbed, updates = None if start is None or near is None else _unseen(observed, start, near, gap), 0
+    if climbed is None:
+        here = None if start is None else _beyond_equal(observed, start)
+        if here is None:
+            theta, updates = _squarem(observed, np.full(values, 1.0 / values))
+            here = _Place.of(observed, _without_negligible(observed, theta))
+        climbed = _Climbed(here)
+    theta, certified, steps, products = _newton(observed, climbed, gap)
     if certified > gap:
         message = f"The certified gap is {certified:.2g} instead of {gap:.2g}, after {products} products."
         warnings.warn(message, ConvergenceWarning, stacklevel=2)
@@ -91,6 +102,10 @@ class _Observed:
 
     phi: Floats
     channel: SeenChannel
+
+    @property
+    def least_step(self) -> float:
+        return np.inf if self.channel.large else _STEP
 
     def reports(self, theta: Floats) -> Floats:
         return self.channel.pick(self.channel.operator.forward(theta))
@@ -175,88 +190,80 @@ def _beyond_equal(observed: _Observed, start: Floats) -> _Place | None:
     return None
 
 
-def _newton(observed: _Observed, here: _Place, wanted: float) -> tuple[Floats, float, int, int]:
-    """Take Newton steps on a working set until the gap over all values is certified and the steps are tiny.
-
-    Where products with the set cost little, the gradient for all values is computed only when the set is done.
-    """
-    least = np.inf if observed.channel.large else _STEP
-    best, step, steps, products = here, np.inf, 0, 0
-    while (here.gap > wanted or step > least) and steps < _NEWTON_ROUNDS and products < _PRODUCTS:
-        more = admitted(here.gradient, here.part.values)
-        part, weights = here.part.extended(more), np.append(here.weights, np.zeros(len(more)))
-        reports, inside = here.reports, here.gradient[part.values]
-        while True:
-            point = _Point(observed.phi, part, weights, reports, inside)
-            target, work = point.model_maximum(float(np.clip(_OF_THE_GAP * point.gap, *_EXACTNESS)))
-            weights = point.line_search(target)
-            step = float(np.abs(weights - point.weights).sum())
-            steps, products = steps + 1, products + work
-            reports = part.forward(weights)
-            if not observed.channel.dwarfs(part) or steps >= _NEWTON_ROUNDS or products >= _PRODUCTS:
-                break
-            inside = part.adjoint(observed.phi / reports)
-            if float(inside.max()) - 1 <= wanted and step <= least:
-                break
-        if _SHRUNK * np.count_nonzero(weights) < len(weights):
-            kept = np.flatnonzero(weights)
-            part, weights = observed.channel.restricted(part.values[kept]), weights[kept]
-        here = _Place(part, weights, reports, observed.gradient(reports))
-        if here.gap <= max(best.gap, wanted):  # below the wanted gap the later point is more exact
-            best = here
-    return best.frequencies, max(best.gap, 0.0), steps, products
-
-
 @dataclass(frozen=True, eq=False)
-class _Point:
-    """Weights of a working set, the distribution of reports under them, and the gradient there."""
+class _Climbed:
+    """Where Newton steps led, the length of the last one, their number, and their products with H."""
 
-    phi: Floats
-    part: WorkingSet
-    weights: Floats
-    reports: Floats
-    gradient: Floats
+    place: _Place
+    step: float = np.inf
+    steps: int = 0
+    products: int = 0
 
     @property
-    def gap(self) -> float:
-        return float(self.gradient.max()) - 1
+    def exhausted(self) -> bool:
+        return self.steps >= _NEWTON_ROUNDS or self.products >= _PRODUCTS
 
-    def model_maximum(self, tolerance: float) -> tuple[Floats, int]:
-        """Maximise the quadratic model over weights >= 0; also return the number of products with H.
 
-        A tiny pull towards the weights keeps the system definite where reports are too few to tell values apart.
-        """
-        curvature = self.phi / self.reports**2
-        diagonal = self.part.adjoint_squared(curvature)
-        pull = _PULL * diagonal
-        products = 0
+def _unseen(observed: _Observed, start: Floats, near: Floats, wanted: float) -> _Climbed | None:
+    """Newton steps from the start before any gradient for all values, on a set that is guessed; None if it is large.
 
-        def product(vector: Floats) -> Floats:
-            nonlocal products
-            products += 1
-            return self.part.adjoint(curvature * self.part.forward(vector)) + pull * vector
+    The set holds the values of the start, and as many more, those with the largest numbers in `near`: a value that is
+    missing costs one gradient more, and where that takes long a longer list takes less.
+    """
+    values = np.flatnonzero(start)
+    if not observed.channel.affords(_GUESSED * len(values)):
+        return None
+    more = foremost(near, values)
+    part = observed.channel.restricted(np.append(values, more))
+    if not observed.channel.dwarfs(part):
+        return None
+    weights = np.append(start[values], np.zeros(len(more)))
+    reports = part.forward(weights)
+    if observed.level(reports) <= -np.log(observed.channel.cells):  # as for equal reports, and equal frequencies nearly
+        return None
+    return _climb(observed, part, weights, reports, part.adjoint(observed.phi / reports), wanted)
 
-        wanted = 2 * self.gradient - 1 + pull * self.weights
-        free = (self.weights > 0) | (self.gradient > 1)
-        target = nonnegative(product, diagonal, wanted, free, self.weights, tolerance=tolerance)
-        return target, products
 
-    def line_search(self, target: Floats) -> Floats:
-        """The first of the points 1, 1/2, 1/4, ... of the way that gains what the slope promises."""
-        base = float(self.phi @ np.log(self.reports))
-        rounding = 1e-14 * (1 + abs(base))
-        promised = float((self.gradient - 1) @ (target - self.weights))
-        share = 1.0
-        while share > 1e-6:
-            point: Floats = self.weights + share * (target - self.weights)
-            total = point.sum()
-            if total > 0:
-                point /= total
-                reached = self.part.forward(point)
-                if reached.min() > 0:
-                    gained = float(self.phi @ np.log(reached)) - base
-                    if gained >= 1e-4 * share * promised - rounding:
-                        return point
-            share /= 2
-        updated: Floats = self.weights * self.gradient  # a plain update never lowers the likelihood
-        return updated
+def _newton(observed: _Observed, climbed: _Climbed, wanted: float) -> tuple[Floats, float, int, int]:
+    """Take Newton steps on a working set until the gap over all values is certified and the steps are tiny."""
+    best = climbed.place
+    while (climbed.place.gap > wanted or climbed.step > observed.least_step) and not climbed.exhausted:
+        here = climbed.place
+        more = admitted(here.gradient, here.part.values)
+        part, weights = here.part.extended(more), np.append(here.weights, np.zeros(len(more)))
+        climbed = _climb(observed, part, weights, here.reports, here.gradient[part.values], wanted, climbed)
+        if climbed.place.gap <= max(best.gap, wanted):  # below the wanted gap the later point is more exact
+            best = climbed.place
+    return best.frequencies, max(best.gap, 0.0), climbed.steps, climbed.products
+
+
+def _climb(
+    observed: _Observed,
+    part: WorkingSet,
+    weights: Floats,
+    reports: Floats,
+    inside: Floats,
+    wanted: float,
+    before: _Climbed | None = None,
+) -> _Climbed:
+    """One Newton step on a working set, where the gradient is `inside`; then the gradient for all values.
+
+    Where products with the set cost little, that is computed only when the set is done, after several steps.
+    """
+    steps, products = (0, 0) if before is None else (before.steps, before.products)
+    while True:
+        point = Point(observed.phi, part, weights, reports, inside)
+        target, work = point.model_maximum(float(np.clip(_OF_THE_GAP * point.gap, *_EXACTNESS)))
+        weights = point.line_search(target)
+        step = float(np.abs(weights - point.weights).sum())
+        steps, products = steps + 1, products + work
+        reports = part.forward(weights)
+        if not observed.channel.dwarfs(part) or steps >= _NEWTON_ROUNDS or products >= _PRODUCTS:
+            break
+        inside = part.adjoint(observed.phi / reports)
+        if float(inside.max()) - 1 <= wanted and step <= observed.least_step:
+            break
+    if _SHRUNK * np.count_nonzero(weights) < len(weights):
+        kept = np.flatnonzero(weights)
+        part, weights = observed.channel.restricted(part.values[kept]), weights[kept]
+    return _Climbed(_Place(part, weights, reports, observed.gradient(reports)), step, steps, products)

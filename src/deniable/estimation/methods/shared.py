@@ -28,7 +28,8 @@ def _iterated(evidence: Evidence) -> Solution:
     from deniable.estimation.methods.iterative import iterate
     from deniable.estimation.methods.simplex import nearest_distribution
 
-    found = iterate(evidence.counts, _channel(evidence), start=nearest_distribution(evidence.unbiased))
+    unbiased = evidence.unbiased
+    found = iterate(evidence.counts, _channel(evidence), start=nearest_distribution(unbiased), near=unbiased)
     work = {"gap": found.gap, "updates": found.updates, "newton_steps": found.newton_steps}
     return Solution(found.frequencies, work)
 

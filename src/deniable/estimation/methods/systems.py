@@ -26,13 +26,16 @@ def solve(
     rounds: int,
     tolerance: float,
     negligible: float = 0.0,
+    left: float = 0.0,
+    ratio: float = 0.0,
 ) -> tuple[Floats, int]:
     """x with product(x) = wanted, and the steps it took; `start` is zero unless given.
 
     Ends when the residual, in the norm of the preconditioner, is at most `tolerance` times the residuals of `start`
     and of zero, so that a poor start does not give a poor answer; or when a step has lowered the squared error, in the
-    norm of the system itself, by no more than `negligible`. The system may be singular if it is consistent: x then
-    moves from `start` only in directions that matter.
+    norm of the system itself, by no more than `negligible`; or when the squared error that is `left` is no larger than
+    this, if what steps take from it falls as from the last step to this one, or by `ratio` if that is slower. The
+    system may be singular if it is consistent: x then moves from `start` only in directions that matter.
     Reference: Hestenes and Stiefel 1952, also for the error by which a step lowers it (theorem 6:1).
     """
     solution, residual = np.zeros(len(wanted)), wanted.copy()
@@ -42,20 +45,59 @@ def solve(
     direction = scaled.copy()
     norm = float(residual @ scaled)
     enough = max(tolerance**2 * min(norm, float(wanted @ precondition(wanted))), 1e-30)
+    last = np.inf
     for step in range(rounds):
         if norm <= enough:
             return solution, step
         image = product(direction)
         length = norm / float(direction @ image)
         solution += length * direction
-        if length * norm <= negligible:
+        taken = length * norm
+        if taken <= negligible or _rest(taken, last, ratio) <= left:
             return solution, step + 1
+        last = taken
         residual -= length * image
         scaled = precondition(residual)
         norm, previous = float(residual @ scaled), norm
         direction *= norm / previous
         direction += scaled
     return solution, rounds
+
+
+def _rest(taken: float, last: float, ratio: float) -> float:
+    """What further steps would take: taken (r + r^2 + ...), with r the ratio of the last two steps, or a larger one."""
+    r = max(ratio, taken / last)
+    return taken * r / (1 - r) if 0 < last < np.inf and r < 1 else np.inf
+
+
+def inverse_form(
+    product: Linear, vector: Floats, scale: float, *, rounds: int, left: float, ratio: float = 0.0
+) -> float:
+    """vector A^-1 vector, where product(x) = A x; `scale` is a rough inverse of A.
+
+    The form is the sum over all steps of conjugate gradients of what they take from the squared error.
+    That falls about geometrically, by the ratio of the last two, or by `ratio` if that is slower: the rest of the
+    series is added in one piece as soon as it is at most the share `left` of the form.
+    Reference: Golub and Meurant 2010, section 5.
+    """
+    residual, direction = vector.copy(), scale * vector
+    norm, total, last = scale * float(vector @ vector), 0.0, np.inf
+    for _ in range(rounds):
+        if norm <= 0:
+            break
+        image = product(direction)
+        length = norm / float(direction @ image)
+        taken = length * norm
+        total += taken
+        rest = _rest(taken, last, ratio)
+        if rest <= left * total:
+            return total + rest
+        last = taken
+        residual -= length * image
+        norm, previous = scale * float(residual @ residual), norm
+        direction *= norm / previous
+        direction += scale * residual
+    return total
 
 
 def nonnegative(

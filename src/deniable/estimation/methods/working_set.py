@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from deniable.core.arrays import Floats, Indices
-from deniable.estimation.channel import Listing, Operator
+from deniable.estimation.channel import Listing, Operator, Sparing
 from deniable.estimation.methods.listed_channel import Dense, Sparse
 
 _LEAST_ADMITTED = 50
@@ -70,6 +70,8 @@ class SeenChannel:
 
     def gradient(self, scores: Floats) -> Floats:
         """C scores for all values."""
+        if isinstance(self.operator, Sparing):
+            return self.operator.adjoint_of(self.seen, scores)
         return self.operator.adjoint(self.embed(scores))
 
     def embed(self, scores: Floats) -> Floats:
@@ -96,7 +98,11 @@ class SeenChannel:
 
     def dwarfs(self, part: WorkingSet) -> bool:
         """Whether a gradient for all values takes as long as many products with a working set."""
-        return part.listed and self.large and len(part.values) * len(self.seen) <= _SMALL * (self.cells + self.total)
+        return part.listed and self.affords(len(part.values))
+
+    def affords(self, values: int) -> bool:
+        """Whether a list of so many values is far shorter than a product with the whole channel takes."""
+        return self.large and values * len(self.seen) <= _SMALL * (self.cells + self.total)
 
     def _listed(self, values: Indices) -> WorkingSet | None:
         operator, entries, size = self.operator, len(values) * len(self.seen), self.cells + self.total
@@ -142,3 +148,11 @@ def admitted(gradient: Floats, inside: Indices) -> Indices:
     if len(gaining) > most:
         gaining = gaining[np.argpartition(outside[gaining], -most)[-most:]]
     return gaining
+
+
+def foremost(numbers: Floats, inside: Indices) -> Indices:
+    """As many values outside the set as inside, or some more, with the largest numbers."""
+    outside = numbers.copy()
+    outside[inside] = -np.inf
+    most = min(max(_LEAST_ADMITTED, len(inside)), len(numbers) - len(inside))
+    return np.sort(np.argpartition(outside, len(outside) - most)[len(outside) - most :]) if most else inside[:0]

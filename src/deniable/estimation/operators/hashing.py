@@ -237,6 +237,16 @@ class ClassOperator:
         rows = self._by_class(scores)
         return self.shifts.adjoint(rows.reshape(-1)) + (self.middle - self.shifts.low) * self._own(rows)
 
+    def adjoint_of(self, reports: Indices, scores: Floats) -> Floats:
+        """`adjoint` of scores that are zero except for these reports: nothing is brought into another order."""
+        own, classes = np.divmod(reports, self.family.cohorts)
+        rows = np.zeros(self.family.cohorts * self.family.modulus)
+        rows[classes * self.family.modulus + own] = scores
+        sums = self.shifts.adjoint(rows)
+        listed = own < self.family.values
+        np.add.at(sums, own[listed], (self.middle - self.shifts.low) * scores[listed])
+        return sums
+
     def adjoint_squared(self, scores: Floats) -> Floats:
         rows = self._by_class(scores)
         extra = self.middle**2 - self.shifts.low**2

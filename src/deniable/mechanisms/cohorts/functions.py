@@ -61,7 +61,8 @@ class CohortFunctions(FieldsOnly):
         """The buckets of these values under every function; a bucket that repeats within a cohort is marked."""
         from deniable.kernels.cohort_hashes import fill_hashed, fill_permuted, mark_repeats
 
-        kind = np.uint16 if self.buckets < 2**16 - 1 else np.uint32
+        numbers = self.buckets + (self.hashes > 1)  # one more marks a repeat
+        kind = np.uint16 if numbers <= 2**16 else np.uint32
         each = self.cohorts * self.hashes * np.dtype(kind).itemsize
         if each * len(indices) > _MOST_BYTES:
             rule = f"be at most {_MOST_BYTES // each:,} with {self.cohorts} cohorts"
