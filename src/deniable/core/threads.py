@@ -1,7 +1,7 @@
 """Threads for one large call: they share its pieces, and end with it.
 
-Nothing is kept between calls, so a process may fork at any time. As many threads work as the process may use cores; the
-environment variable DENIABLE_THREADS limits their number. Results do not depend on it.
+Nothing is kept between calls, so a process may fork at any time. As many threads work as the process may use cores, or
+as the environment variable DENIABLE_THREADS says. Results do not depend on their number.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ Result = TypeVar("Result")
 
 
 def workers() -> int:
-    """How many threads a large call may use: the cores of this process, or fewer by DENIABLE_THREADS."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    """How many threads a large call uses: DENIABLE_THREADS, or the cores that this process may use."""
     given = os.environ.get(VARIABLE)
-    if not given:
-        return cores
-    if not (given.isascii() and given.isdigit() and int(given) > 0):
-        raise InvalidArgument(VARIABLE, "be a whole number, at least 1", given)
-    return min(int(given), cores)
+    if given:
+        if not (given.isascii() and given.isdigit() and int(given) > 0):
+            raise InvalidArgument(VARIABLE, "be a whole number, at least 1", given)
+        return int(given)
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def share(work: Callable[[Iterable[Piece]], Result], pieces: Iterable[Piece], threads: int) -> list[Result]:

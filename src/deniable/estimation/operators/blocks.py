@@ -15,7 +15,6 @@ import numpy as np
 from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask, Numbers
 from deniable.core.extras import needed
 from deniable.estimation.operators.hadamard import dealt
-from deniable.estimation.operators.transforms import fft_workers
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
@@ -60,10 +59,9 @@ class ShiftBlocks:
         around[:, : self.modulus] = rows
         beyond = self._longest - 1  # the rows are continued cyclically, as far as v + d may reach
         around[:, self.modulus : self.modulus + beyond] = rows[:, :beyond]
-        threads = fft_workers(around.size)
-        spectra = rfft(around, axis=1, workers=threads)
+        spectra = rfft(around, axis=1)
         spectra *= np.conj(members)
-        sums = irfft(spectra, length, axis=1, overwrite_x=True, workers=threads)[:, : self._longest]
+        sums = irfft(spectra, length, axis=1, overwrite_x=True)[:, : self._longest]
         return np.ascontiguousarray(sums.T).reshape(-1)[: self.values]
 
     def scatter(self, weights: Floats) -> Floats:
@@ -74,10 +72,9 @@ class ShiftBlocks:
         length, members = self._padded
         dealt = np.zeros(self._longest * self.blocks)
         dealt[: self.values] = weights
-        rows, threads = np.ascontiguousarray(dealt.reshape(-1, self.blocks).T), fft_workers(length * self.blocks)
-        spectra = rfft(rows, length, axis=1, workers=threads)
+        spectra = rfft(np.ascontiguousarray(dealt.reshape(-1, self.blocks).T), length, axis=1)
         spectra *= members
-        sums = irfft(spectra, length, axis=1, overwrite_x=True, workers=threads)
+        sums = irfft(spectra, length, axis=1, overwrite_x=True)
         out = np.ascontiguousarray(sums[:, : self.modulus])
         beyond = self._longest - 1  # a sum y = v + d >= b wraps around to y - b
         out[:, :beyond] += sums[:, self.modulus : self.modulus + beyond]

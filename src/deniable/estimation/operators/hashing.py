@@ -23,7 +23,6 @@ import numpy as np
 from deniable.core.arrays import Codes, Counts, Floats, Indices, Mask, Numbers
 from deniable.core.extras import needed
 from deniable.estimation.operators.designs import ShiftFamily
-from deniable.estimation.operators.transforms import fft_workers
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
@@ -102,13 +101,11 @@ class LinearHashes:
             return np.asarray((rows.sum() + self._transformed_parities(rows.astype(np.float64))) / 2)
         if not self.lines:
             return self.by_lines.gather(self.fold(rows)) + float(rows[0, 0])  # <0, x> = 0 for every x
-        threads = fft_workers(self._vectors)
-        spectra = fft(rows, axis=1, workers=threads)
+        spectra = fft(rows, axis=1)
         accumulated = spectra.reshape(-1)[self._half]
         accumulated[0] = 0  # a' = 0 is on no line
         shape = (self.base,) * self.digits
-        halves = accumulated.reshape(*shape[:-1], -1)
-        sums = irfftn(halves, shape, norm="forward", overwrite_x=True, workers=threads)
+        sums = irfftn(accumulated.reshape(*shape[:-1], -1), shape, norm="forward", overwrite_x=True)
         return np.asarray((sums.reshape(-1)[: self.values] + rows.sum()) / self.base)
 
     def scatter(self, weights: Floats) -> Floats:
@@ -122,12 +119,11 @@ class LinearHashes:
             return self._unfold(self.by_lines.scatter(weights), float(weights.sum()))
         padded = np.zeros(self._vectors)
         padded[: self.values] = weights
-        threads = fft_workers(self._vectors)
-        transformed = rfftn(padded.reshape((self.base,) * self.digits), workers=threads).reshape(-1)
+        transformed = rfftn(padded.reshape((self.base,) * self.digits)).reshape(-1)
         origins, sign = self._origins
         spectra = transformed[origins]
         spectra.imag *= sign
-        return np.asarray(irfft(spectra, self.base, axis=1, overwrite_x=True, workers=threads))
+        return np.asarray(irfft(spectra, self.base, axis=1, overwrite_x=True))
 
     def _scattered_parities(self, weights: Floats) -> Floats:
         from deniable.kernels.hadamard import transform

@@ -20,16 +20,9 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Spectrum
 from deniable.core.extras import needed
-from deniable.core.threads import workers
 
 _LONG = 2**15  # shorter rows fit in the cache whole
 _ROWS = 256
-LARGE = 2**18  # numbers from which threads pay
-
-
-def fft_workers(numbers: int) -> int:
-    """How many threads should share the short transforms that so many numbers take; the result is the same."""
-    return workers() if numbers >= LARGE else 1
 
 
 @dataclass(frozen=True)
@@ -70,10 +63,9 @@ class Transform:
             padded = np.zeros(self.length)
             padded[: len(row)] = row
             row = padded
-        threads = fft_workers(self.length)
-        spectrum = rfft(row.reshape(self.rows, self.columns), axis=0, workers=threads)
+        spectrum = rfft(row.reshape(self.rows, self.columns), axis=0)
         self._turn(spectrum, -1.0)
-        return np.asarray(fft(spectrum, axis=1, overwrite_x=True, workers=threads))
+        return np.asarray(fft(spectrum, axis=1, overwrite_x=True))
 
     def backward(self, spectrum: Spectrum) -> Floats:
         """The row of a spectrum, which may be overwritten."""
@@ -82,10 +74,9 @@ class Transform:
 
         if self.rows == 1:
             return np.asarray(irfft(spectrum, self.length, overwrite_x=True))
-        threads = fft_workers(self.length)
-        spectrum = ifft(spectrum, axis=1, overwrite_x=True, workers=threads)
+        spectrum = ifft(spectrum, axis=1, overwrite_x=True)
         self._turn(spectrum, 1.0)
-        return np.asarray(irfft(spectrum, self.rows, axis=0, overwrite_x=True, workers=threads)).reshape(-1)
+        return np.asarray(irfft(spectrum, self.rows, axis=0, overwrite_x=True)).reshape(-1)
 
     def _turn(self, spectrum: Any, sign: float) -> None:
         from deniable.kernels.transforms import turn
