@@ -174,8 +174,10 @@ def _hr(k: int, epsilon: float) -> Forecast:
 
     bound = float_bound(epsilon)
     blocks = best_blocks(k, bound)
-    own, others = ideal_agreement(bound, blocks).average(k)
-    return _blocks("hr", k, epsilon, own, others, symbol_bits(blocks * block_size(k, blocks)), 1 / (2 * blocks))
+    own, others = ideal_agreement(bound, k, blocks).average(k)
+    size = block_size(k, blocks)
+    reports = blocks * (size - 1)
+    return _blocks("hr", k, epsilon, own, others, symbol_bits(reports), (size // 2 - 1) / reports)
 
 
 def _rhr(k: int, epsilon: float) -> Forecast:
