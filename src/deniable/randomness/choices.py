@@ -70,9 +70,9 @@ class Choices:
         2^64 - truth must be a multiple of `symbols`.
         """
         word = self._some(1)  # an array, since one integer of 64 bits would warn where it wraps around
-        drawn = (word - truth) // ((MODULUS - truth) // symbols)  # NumPy multiplies by the inverse of one divisor
-        chosen: Words = drawn ^ ((drawn ^ value) & -(word < truth).astype(np.uint64))
-        return int(chosen[0])
+        share = np.uint64((MODULUS - truth) // symbols)
+        drawn = (word - np.uint64(truth)) // share  # NumPy multiplies by the inverse of a single divisor
+        return int((drawn ^ ((drawn ^ np.uint64(value)) & -(word < truth).astype(np.uint64)))[0])
 
     def level(self, starts: Sequence[int] | Words) -> int:
         """Count the sorted `starts` that a word has reached: the level that begins at the last of them."""

@@ -117,9 +117,9 @@ class HadamardResponse(HadamardMechanism):
     def report_at(self, index: Any, place: Any) -> Any:
         """The report at a place in this value's order: reports that support it, the rest of its block, other blocks.
 
-        Formula: with p = d (b - 1) + t - 1 and t from 1 to b - 1, place p names block (x mod B) xor d. The bits of t, but
-        for the highest, go in order to the bits of u other than the lowest one of the value's number c; that bit is set
-        so that the parity of u & c is the highest bit of t.
+        Formula: place p = d (b - 1) + t - 1, with t from 1 to b - 1, names block (x mod B) xor d. The bits of t, except
+        the highest, go in order to the bits of u other than the lowest one of the value's number c; that bit is set so
+        that the parity of u & c is the highest bit of t.
         """
         # shifts and products take the same time for all numbers, divisions need not
         multiplier, shift = self._division

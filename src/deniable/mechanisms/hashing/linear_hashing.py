@@ -2,9 +2,9 @@
 
 g is a prime, and the index x of a value is written as a vector of d digits modulo g, d = ceil(log_g k). A public seed,
 a vector a of d digits, hashes it to the inner product <a, x> modulo g, which passes through randomised response over
-the g classes. Two values x and x' have the same hash if a is orthogonal to x - x', which equally many seeds are for every
-pair: nearly 1/g, the share of an ideal random hash function. The vector 0 is no seed: it hashes all values alike, so
-that a report under it would support every value, or none.
+the g classes. Two values x and x' have the same hash if a is orthogonal to x - x', which equally many seeds are for
+every pair: nearly 1/g, the share of an ideal random hash function. The vector 0 is no seed: it hashes all values alike,
+so that a report under it would support every value, or none.
 
 Reference: Wang, Blocki, Li, Jha 2017, section 4.4; Carter and Wegman 1979 (universal hash functions).
 """
@@ -88,7 +88,7 @@ class LinearHashing(PublicCoin):
 
     @property
     def _firsts(self) -> list[int]:
-        """For every j, the place of the seed g^j, from which seeds and places rise together up to the next such seed."""
+        """For every j, the place of the seed g^j; from there on seeds and places rise together, up to the next one."""
         return [seed_count(self.g, j, lines=True) for j in range(self.digits)] if self.lines else [0]
 
     def seed(self, public: int) -> int:

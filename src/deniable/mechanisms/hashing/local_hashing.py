@@ -26,8 +26,8 @@ from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
 class OptimizedLocalHashing(LinearHashing):
     """Optimised local hashing, "olh": every vector but 0 is a seed, and g the prime with the least error.
 
-    Formula: p = E/(E + g - 1), q a little below 1/g, variance at most (E + g - 1)^2/((g - 1)(E - 1)^2) at f = 0, but for
-    rounding. The best g is near e^epsilon + 1.
+    Formula: p = E/(E + g - 1), q a little below 1/g, variance at most (E + g - 1)^2/((g - 1)(E - 1)^2) at f = 0, but
+    for rounding. The best g is near e^epsilon + 1.
 
     >>> m = OptimizedLocalHashing(22_000, epsilon=2.0)
     >>> m.g, m.digits, m.publics, m.report_bits

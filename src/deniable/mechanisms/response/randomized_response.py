@@ -71,8 +71,8 @@ class RandomizedResponse(Mechanism):
         from deniable.kernels.response import replace
 
         share = (MODULUS - self.thresholds["truth"]) // self.k
-        numbers = self.thresholds["truth"], share, (MODULUS - 1) // share
-        replace(indices, words, *map(np.uint64, numbers), out)
+        truth, reciprocal = np.uint64(self.thresholds["truth"]), np.uint64((MODULUS - 1) // share)
+        replace(indices, words, truth, np.uint64(share), reciprocal, out)
         return np.empty(0, np.int64)  # nothing is ever rejected
 
     def reconstruction_rate(self) -> Fraction:
