@@ -18,12 +18,13 @@ from tests.contract import faults
 
 @dataclass(frozen=True)
 class ChoosesByABranch(dn.RandomizedResponse):
-    """Draws all it may need, and then branches on the coin."""
+    """Makes all it may need of its word, and then branches on the coin."""
 
     def randomize_one(self, index: int, choices: Any) -> int:
-        truthful = choices.coin(self.thresholds["truth"])
-        replacement: int = choices.below(self.k, self.thresholds["rejection"])
-        return index if truthful else replacement
+        truth = self.thresholds["truth"]
+        word = int(choices._next())
+        replacement = (word - truth) % 2**64 // ((2**64 - truth) // self.k)
+        return index if word < truth else replacement
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def test_every_pair_of_values_collides_equally_often(base: int, count: int, line
         [[naive_hashes.linear_hash(x, seed, base, count) for x in range(base**count)] for seed in known], np.int64
     )
     for x, other in combinations(range(base**count), 2):
-        assert Fraction(int((table[:, x] == table[:, other]).sum()), len(known)) == collision(base, count, lines)
+        assert Fraction(int((table[:, x] == table[:, other]).sum()), len(known)) == collision(base, count)
 
 
 @pytest.mark.parametrize(("base", "count"), [(2, 3), (3, 2), (5, 2), (7, 1)])
@@ -83,16 +83,16 @@ class Blurred(LinearHashes):
 
 
 def test_sums_too_far_from_integers_are_made_again_in_smaller_pieces() -> None:
-    counts = np.random.default_rng(SEED).integers(0, 1000, 27)
+    counts = np.random.default_rng(SEED).integers(0, 1000, 24)
     exact = LinearHashes(3, 2, 9, lines=False).support(counts)
     blurred = Blurred(3, 2, 9, lines=False)
-    assert np.abs(blurred.gather(counts.reshape(9, 3)) - exact).max() > 0.5
+    assert np.abs(blurred.gather(counts.reshape(8, 3)) - exact).max() > 0.5
     assert blurred.support(counts).tolist() == exact.tolist()
 
 
 def test_counts_near_the_largest_do_not_wrap() -> None:
     for base in (2, 3):
-        counts = np.zeros(base**3, np.int64)
+        counts = np.zeros(base**3 - base, np.int64)
         counts[base] = 2**62 - 1
         support = LinearHashes(base, 2, base**2, lines=False).support(counts)
         assert support.max() == 2**62 - 1

@@ -1,7 +1,7 @@
 """Children forked beside busy threads: run in a process of its own, `python -m tests.hostile.forking 1000`.
 
-The threads make mechanisms, ask for certain sums, and add to an accumulator all the time, so that at a fork some of
-them hold locks. A child does the same work; one that does not end within some seconds hangs.
+The threads make mechanisms, ask for certain sums, share calls, and add to an accumulator all the time, so that at a
+fork some of them hold locks. A child does the same work; one that does not end within some seconds hangs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 import deniable as dn
+from deniable.core.threads import share
 from deniable.counts.certain import balls
 
 _PATIENCE = 60.0  # seconds; a child needs some thousandths
@@ -46,7 +47,13 @@ def sum_up() -> None:
         time.sleep(0)
 
 
-WORK: tuple[Callable[[], None], ...] = (make, count, sum_up)
+def spread() -> None:
+    """Share a call among threads."""
+    if sum(map(sum, share(list, range(10), 3))) != 45:
+        raise AssertionError("a piece is missing")
+
+
+WORK: tuple[Callable[[], None], ...] = (make, count, sum_up, spread)
 
 
 def _forever(work: Callable[[], None]) -> None:

@@ -48,6 +48,6 @@ def test_members_of_shifted_sets_equal_their_slow_twin(modulus: int, cohorts: in
 def test_equal_hashes_equal_their_slow_twin(base: int, digits: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     hashes = LinearHashes(base, digits, base**digits, lines=False)
-    values, reports = rng.integers(0, base**digits, 5), rng.integers(0, base ** (digits + 1), 30)
-    pairs = [divmod(report, base) for report in reports.tolist()]
+    values, reports = rng.integers(0, base**digits, 5), rng.integers(0, base * hashes.seeds, 30)
+    pairs = [(report // base + 1, report % base) for report in reports.tolist()]
     assert hashes.supported(values, reports).tolist() == naive.hashed_equal(values.tolist(), pairs, base, digits)

@@ -20,17 +20,28 @@ counts = st.lists(st.integers(0, 2**40), min_size=1, max_size=30)
 
 @given(st.data(), st.integers(2, 2**31), words)
 @settings(max_examples=100, deadline=None)
-def test_replace_and_rejected(data: st.DataObject, k: int, truth: int) -> None:
+def test_replace(data: st.DataObject, k: int, wanted: int) -> None:
+    share = max(1, (2**64 - wanted) // k)
+    truth = 2**64 - k * share
+    edges = st.integers(0, k).map(lambda place: max(truth + place * share - 1, 0))
     values = data.draw(st.lists(st.integers(0, k - 1), min_size=1, max_size=20))
-    drawn = data.draw(st.lists(words, min_size=2 * len(values), max_size=2 * len(values)))
-    rejection = data.draw(st.sampled_from([0, 2**64 % k, 2**62]))
+    some = words | edges | edges.map(lambda word: min(word + 1, 2**64 - 1))
+    drawn = data.draw(st.lists(some, min_size=len(values), max_size=len(values)))
     out = np.empty(len(values), np.uint32)
-    numbers = np.uint64(truth), np.uint64(k), np.uint64(rejection)
-    rejections = replacement.replace(np.array(values), np.array(drawn, np.uint64), *numbers, out)
-    assert (out.tolist(), rejections) == naive.replace(values, drawn, truth, k, rejection)
-    positions = np.empty(rejections, np.int64)
-    assert replacement.rejected(np.array(drawn, np.uint64), numbers[1], numbers[2], positions) == rejections
-    assert positions.tolist() == naive.rejected(drawn, k, rejection)
+    numbers = np.uint64(truth), np.uint64(share), np.uint64((2**64 - 1) // share)
+    replacement.replace(np.array(values), np.array(drawn, np.uint64), *numbers, out)
+    assert out.tolist() == naive.replace(values, drawn, truth, share)
+
+
+@given(words, words.filter(bool))
+@settings(max_examples=500, deadline=None)
+def test_quotients_are_exact(word: int, divisor: int) -> None:
+    for near in (word, word // divisor * divisor, max(word // divisor * divisor - 1, 0), 2**64 - 1):
+        numbers = np.array([[near], [divisor], [(2**64 - 1) // divisor]], np.uint64)
+        out = np.empty(1, np.uint32)
+        # the report is the quotient, modulo 2^32, where the threshold is 0
+        replacement.replace(np.zeros(1, np.int64), numbers[0], np.uint64(0), *numbers[1:, 0], out)
+        assert int(out[0]) == near // divisor % 2**32
 
 
 @given(st.sampled_from([3, 7, 101, 997]), st.integers(1, 40), words, st.integers(0, 2**32))

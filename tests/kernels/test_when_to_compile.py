@@ -34,7 +34,7 @@ CASES: list[tuple[Any, Callable[[], list[Any]]]] = [
     (hadamard.transform, lambda: [R.normal(size=(3, 64))]),
     (
         hashing.fold,
-        lambda: [R.integers(0, 9, (5, 3)), np.array([0, 1, 2, 4, 5]), np.array([0, 1, 2]), np.zeros((2, 3))],
+        lambda: [R.integers(0, 9, (4, 3)), np.array([0, 1, 2, 4, 5]), np.array([0, 1, 2]), np.zeros((2, 3))],
     ),
     (residues.fold, lambda: [R.normal(size=30), np.array([7, 11]), np.zeros(18)]),
     (

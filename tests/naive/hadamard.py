@@ -18,7 +18,7 @@ def transform(row: Sequence[int]) -> list[int]:
 def supporters(value: int, blocks: int, size: int) -> list[int]:
     """The reports that support a value of Hadamard Response."""
     number, block = value // blocks + 1, value % blocks
-    return [block * size + u for u in range(size) if sign(u, number) == 1]
+    return [block * (size - 1) + u - 1 for u in range(1, size) if sign(u, number) == 1]
 
 
 def ordered(value: int, blocks: int, size: int) -> list[int]:
@@ -35,23 +35,24 @@ def ordered(value: int, blocks: int, size: int) -> list[int]:
     found = []
     for other in range(blocks):
         for wanted in (1, -1):
-            half = [u for u in range(size) if sign(u, number) == wanted]
-            found += [(block ^ other) * size + u for u in sorted(half, key=without)]
+            half = [u for u in range(1, size) if sign(u, number) == wanted]
+            found += [(block ^ other) * (size - 1) + u - 1 for u in sorted(half, key=without)]
     return found
 
 
 def choose_parity(
-    values: Sequence[int], words: Sequence[int], truth: int, blocks: int, size: int, rejection: int
+    values: Sequence[int], words: Sequence[int], truth: int, blocks: int, size: int, rejections: Sequence[int]
 ) -> tuple[list[int], list[bool]]:
     """The reports, and which of them had a draw rejected."""
     reports, again = [], []
     for i, value in enumerate(values):
         coin, first, second = words[3 * i : 3 * i + 3]
         places = ordered(value, blocks, size)
-        inside, outside = places[: size // 2], places[size // 2 :]
-        place, low = divmod(second * len(outside), 2**64)
-        reports.append(inside[first * len(inside) >> 64] if coin < truth else outside[place])
-        again.append(low < rejection)
+        inside, outside = places[: size // 2 - 1], places[size // 2 - 1 :]
+        near, low = divmod(first * len(inside), 2**64)
+        far, lower = divmod(second * len(outside), 2**64)
+        reports.append(inside[near] if coin < truth else outside[far])
+        again.append(low < rejections[0] or lower < rejections[1])
     return reports, again
 
 

@@ -17,9 +17,9 @@ def linear_hash(value: int, seed: int, base: int, count: int) -> int:
 
 
 def seeds(base: int, count: int, lines: bool) -> list[int]:
-    """All vectors as numbers, or those whose leading digit is 1."""
+    """All vectors but 0 as numbers, or those whose leading digit is 1."""
     if not lines:
-        return list(range(base**count))
+        return list(range(1, base**count))
     return [seed for seed in range(1, base**count) if [d for d in digits(seed, base, count) if d][-1] == 1]
 
 
@@ -58,14 +58,14 @@ def fold(counts: Sequence[Sequence[int]], base: int, count: int) -> list[list[in
     for seed in range(1, base**count):
         line, factor = line_of(seed, base, count)
         for z in range(base):
-            out[known.index(line)][z] += counts[seed][factor * z % base]
+            out[known.index(line)][z] += counts[seed - 1][factor * z % base]
     return out
 
 
 def unfold(sums: Sequence[Sequence[int]], base: int, count: int) -> list[list[int]]:
-    """The cells of every seed, from those of its line; seed 0 stays empty."""
+    """The cells of every seed, from those of its line."""
     known = seeds(base, count, lines=True)
-    out = [[0] * base]
+    out = []
     for seed in range(1, base**count):
         line, factor = line_of(seed, base, count)
         row = [0] * base

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def replace(values: Sequence[int], words: Sequence[int], truth: int, k: int, rejection: int) -> tuple[list[int], int]:
-    """The reports and the number of rejected draws."""
-    reports, rejections = [], 0
-    for i, value in enumerate(values):
-        coin, draw = int(words[2 * i]), int(words[2 * i + 1])
-        high, low = divmod(draw * k, 2**64)
-        rejections += low < rejection
-        reports.append(value if coin < truth else high)
-    return reports, rejections
-
-
-def rejected(words: Sequence[int], k: int, rejection: int) -> list[int]:
-    """The positions of rejected draws."""
-    return [i for i in range(len(words) // 2) if int(words[2 * i + 1]) * k % 2**64 < rejection]
+def replace(values: Sequence[int], words: Sequence[int], truth: int, share: int) -> list[int]:
+    """The reports: a value if its word is below truth, else the number of the share that the word falls into."""
+    pairs = zip(values, words, strict=True)
+    return [value if word < truth else (int(word) - truth) // share for value, word in pairs]
 
 
 def count_into(reports: Sequence[int], counts: list[int]) -> list[int]:

@@ -150,3 +150,15 @@ def test_the_published_vectors_are_reproduced(path: Path) -> None:
 
 def test_there_is_a_vector_for_every_mechanism() -> None:
     assert {path.stem.split("-")[0] for path in VECTORS.glob("*.json")} == set(dn.list_mechanisms())
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 7, 2**20 + 1])
+def test_a_stream_can_be_read_from_any_word(first: int) -> None:
+    wanted = Keystream(KEY).stream(5).words(first + 9)[first:]
+    assert Keystream(KEY).stream(5, first).words(9).tolist() == wanted.tolist()
+
+
+def test_words_beyond_the_32nd_bit_of_the_counter_are_the_documented_ones() -> None:
+    block_cipher = Cipher(algorithms.AES256(KEY), modes.ECB()).encryptor()
+    output = block_cipher.update((1).to_bytes(8, "big") + (2**40).to_bytes(8, "big"))
+    assert Keystream(KEY).stream(1, 2**41 + 1).words(1).tolist() == [int.from_bytes(output[8:], "little")]

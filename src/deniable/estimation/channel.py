@@ -7,6 +7,8 @@ drawn by a coin, in one of two ways:
     choice        with probability T/M uniform among the r reports that support x, else among the b - r others
     replacement   with probability T/M the symbol of x, else a uniform one of N symbols
 
+A replacement takes one word where N divides M - T: the words from T on fall into N equal shares.
+
 Channels in which each pair of values is supported by the same number lambda of reports, the (r, lambda)-designs,
 also share one estimator and one variance.
 
@@ -79,6 +81,11 @@ def choice_threshold(bound: Fraction, modulus: int, inside: int, reports: int) -
 def replacement_threshold(bound: Fraction, modulus: int, symbols: int) -> int:
     """T = floor(M (E - 1) / (E - 1 + N)), the largest for which high/low = 1 + N T / (M - T) <= E."""
     return int(modulus * (bound - 1) / (bound - 1 + symbols))
+
+
+def one_word_threshold(bound: Fraction, modulus: int, symbols: int) -> int:
+    """The largest T up to `replacement_threshold` for which N divides M - T, or a negative number if there is none."""
+    return modulus - symbols * -(-(modulus - replacement_threshold(bound, modulus, symbols)) // symbols)
 
 
 @dataclass(frozen=True)

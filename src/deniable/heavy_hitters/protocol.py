@@ -43,12 +43,13 @@ from deniable.heavy_hitters.strings import Alphabet, sequences
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.registry import from_spec
 from deniable.randomness.choices import Choices
-from deniable.randomness.keystream import Keystream
+from deniable.randomness.keystream import KEY_BYTES, Keystream
 
 if TYPE_CHECKING:
     from deniable.heavy_hitters.findings import Findings
 
 FORMAT = 1
+_KEY_WORDS = KEY_BYTES // 8
 _MEMBERS = {"alphabet", "deniable", "heavy_hitters", "levels", "max_bytes"}
 
 
@@ -168,6 +169,10 @@ class HeavyHitters(Document):
         keystream = Keystream.fresh() if seed is None else Keystream.seeded(seed)
         return self.reports_of(values, keystream)
 
+    def words_for(self, reports: int) -> int:
+        """How many words of stream 0 a batch reads: one per value, and a key per level."""
+        return reports + _KEY_WORDS * len(self.levels)
+
     def reports_of(self, values: Any, keystream: Keystream) -> HitterReports:
         """Privatise a batch with this keystream, which gives each value a word for its level, and each level a key."""
         encoded = sequences(entries(read(values)), self.max_bytes)
@@ -175,7 +180,7 @@ class HeavyHitters(Document):
         levels = uniform_levels(len(self.levels), stream.words(len(encoded)), keystream)
         data = self.levels[0].layout.empty(len(encoded))
         for number, level in enumerate(self.levels):
-            level_keystream = Keystream(stream.words(4).astype("<u8").tobytes(), keystream.simulated)
+            level_keystream = Keystream(stream.words(_KEY_WORDS).astype("<u8").tobytes(), keystream.simulated)
             places = np.flatnonzero(levels == number)
             if len(places):
                 prefixes = [encoded[place][: self.lengths[number]] for place in places]

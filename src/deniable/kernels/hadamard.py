@@ -75,27 +75,32 @@ def choose_parity(
     truth: Any,
     block_bits: Any,
     size_bits: Any,
-    rejection: Any,
+    rejections: Words,
+    division: Words,
     again: Mask,
     out: Symbols,
 ) -> int:
-    """out = block b + u of a random place; marks and counts rejected reports.
+    """out = block (b - 1) + u - 1 of a random place; marks and counts rejected reports.
 
-    Each report owns three words: the coin, one of the b/2 places that support the value, and one of the others. Place
-    p moves the block by p div b, bit by bit, and stands for the number u that p mod b names: its upper half has odd
-    parities with the value's number, its lower half even ones (see mechanisms/hadamard/hadamard_response.py).
+    Each report owns three words: the coin, one of the b/2 - 1 places that support the value, and one of the others.
+    Place p moves the block by p div (b - 1), bit by bit, and stands for the number u that t = p mod (b - 1) + 1 names:
+    from b/2 on it has odd parities with the value's number, below even ones (see mechanisms/hadamard/
+    hadamard_response.py). `division` holds m and r with p div (b - 1) = (p m) >> r.
     """
-    size = _ONE << size_bits
-    half = size >> _ONE
-    outside = (size << block_bits) - half
+    each = (_ONE << size_bits) - _ONE
+    half = _ONE << (size_bits - _ONE)
+    inside = half - _ONE
+    outside = (each << block_bits) - inside
     count = 0
     for i in range(values.shape[0]):
         coin, first, second = words[3 * i], words[3 * i + 1], words[3 * i + 2]
-        rejected = second * outside < rejection
+        rejected = (first * inside < rejections[0]) | (second * outside < rejections[1])
         again[i] = rejected
         count += rejected
-        place_inside, place_outside = high_half(first, half), half + high_half(second, outside)
+        place_inside, place_outside = high_half(first, inside), inside + high_half(second, outside)
         place = picked(coin < truth, place_inside, place_outside)
+        moved = (place * division[0]) >> division[1]
+        place = place - moved * each + _ONE
         value = np.uint64(values[i])
         number = (value >> block_bits) + _ONE
         lowest = number & (~number + _ONE)
@@ -104,8 +109,8 @@ def choose_parity(
         below = rest & (lowest - _ONE)
         gapped = below | ((rest ^ below) << _ONE)
         odd = ((place & half) >> (size_bits - _ONE)) ^ parity(gapped & number)
-        block = (value & ((_ONE << block_bits) - _ONE)) ^ (place >> size_bits)
-        out[i] = np.uint32((block << size_bits) | gapped | lowest * odd)
+        block = (value & ((_ONE << block_bits) - _ONE)) ^ moved
+        out[i] = np.uint32(block * each + (gapped | lowest * odd) - _ONE)
     return count
 
 

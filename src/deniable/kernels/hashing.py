@@ -66,8 +66,7 @@ def hash_or_replace(
     """out = s g + the hash of the value under seed s, or a uniform class; marks and counts rejected reports.
 
     Each report owns three words: the coin, a class below g and the seed's place s; `bounds` are g and the number of
-    seeds. Place s is the seed s itself; if `firsts` is not empty, only seeds with leading digit 1 are used, and the
-    places from firsts[j] upwards have it at digit j.
+    seeds. Places from firsts[j] up to the next of them are those of the seeds from g^j on.
 
     Values and seeds are hashed in parts of a few digits: `parts` holds the number of parts, the number G of values of a
     part, and m and r with x div G = (x m) >> r for all x below 2^31; `products` holds the hashes of all pairs of
@@ -114,15 +113,15 @@ def _hash(value: Any, seed: Any, base: Any, parts: Words, products: Bytes) -> An
 def fold(counts: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
     """Add the cells of seed t a, class t z, to those of seed a, class z: both support the same values.
 
-    `line_cells` gives for every seed the number of its line times g, plus t; `inverses` are the inverses modulo g.
-    Seed 0 is omitted.
+    `line_cells` gives for every vector the number of its line times g, plus t; `inverses` are the inverses modulo g.
+    The vector 0 is no seed.
     """
     base = counts.shape[1]
-    for seed in range(1, counts.shape[0]):
-        line, factor = divmod(line_cells[seed], base)
+    for place in range(counts.shape[0]):
+        line, factor = divmod(line_cells[place + 1], base)
         step, z = inverses[factor], 0
         for y in range(base):
-            out[line, z] += counts[seed, y]
+            out[line, z] += counts[place, y]
             z += step
             if z >= base:
                 z -= base
@@ -130,13 +129,13 @@ def fold(counts: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
 
 @compiled()
 def unfold(sums: Any, line_cells: Indices, inverses: Indices, out: Any) -> None:
-    """The transpose of `fold`: every seed takes its cells from its line. Seed 0 is omitted."""
+    """The transpose of `fold`: every seed takes its cells from its line."""
     base = sums.shape[1]
-    for seed in range(1, out.shape[0]):
-        line, factor = divmod(line_cells[seed], base)
+    for place in range(out.shape[0]):
+        line, factor = divmod(line_cells[place + 1], base)
         step, z = inverses[factor], 0
         for y in range(base):
-            out[seed, y] = sums[line, z]
+            out[place, y] = sums[line, z]
             z += step
             if z >= base:
                 z -= base

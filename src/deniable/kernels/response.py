@@ -8,33 +8,14 @@ import numpy as np
 
 from deniable.core.arrays import Bytes, Indices, Integers, Symbols, Words
 from deniable.kernels import SMALL, compiled
-from deniable.kernels.words import high_half, picked
+from deniable.kernels.words import kept
 
 
 @compiled
-def replace(values: Indices, words: Words, truth: Any, k: Any, rejection: Any, out: Symbols) -> int:
-    """out = value if word 0 < truth, else the integer below k drawn by word 1; counts rejected draws.
-
-    Each report owns two words; k must be below 2^32.
-    Every report is written, including the rejected ones, which the caller draws again (see `rejected`).
-    """
-    count = 0
+def replace(values: Indices, words: Words, truth: Any, share: Any, reciprocal: Any, out: Symbols) -> None:
+    """out = value if its word < truth, else (word - truth) div share, which must be below 2^32."""
     for i in range(values.shape[0]):
-        word = words[2 * i + 1]
-        count += word * k < rejection
-        out[i] = np.uint32(picked(words[2 * i] < truth, np.uint64(values[i]), high_half(word, k)))
-    return count
-
-
-@compiled
-def rejected(words: Words, k: Any, rejection: Any, out: Indices) -> int:
-    """Write the positions of the reports whose second word is rejected to `out`; return their number."""
-    count = 0
-    for i in range(words.shape[0] // 2):
-        if words[2 * i + 1] * k < rejection:
-            out[count] = i
-            count += 1
-    return count
+        out[i] = np.uint32(kept(words[i], np.uint64(values[i]), truth, share, reciprocal))
 
 
 def _by_bincount(reports: Symbols, counts: Integers) -> None:

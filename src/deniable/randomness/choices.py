@@ -64,6 +64,16 @@ class Choices:
             decide(true, clear, out=true)
         return true
 
+    def kept(self, value: int, truth: int, symbols: int) -> int:
+        """Return a value with probability truth / 2^64, else a uniform integer below `symbols`, by one word.
+
+        2^64 - truth must be a multiple of `symbols`.
+        """
+        word = self._some(1)  # an array, since one integer of 64 bits would warn where it wraps around
+        share = np.uint64((MODULUS - truth) // symbols)
+        drawn = (word - np.uint64(truth)) // share  # NumPy multiplies by the inverse of a single divisor
+        return int((drawn ^ ((drawn ^ np.uint64(value)) & -(word < truth).astype(np.uint64)))[0])
+
     def level(self, starts: Sequence[int] | Words) -> int:
         """Count the sorted `starts` that a word has reached: the level that begins at the last of them."""
         return int(np.count_nonzero(np.asarray(starts, np.uint64) <= self._next()))

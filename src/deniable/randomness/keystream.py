@@ -43,9 +43,9 @@ class Keystream:
         number = whole(0, 2**63 - 1, seed=seed)
         return Keystream(hashlib.sha256(_SEED_LABEL + number.to_bytes(8, "big")).digest(), simulated=True)
 
-    def stream(self, number: int) -> Stream:
-        """Return one stream, to be read from its beginning."""
-        return Stream(self.key, number)
+    def stream(self, number: int, first: int = 0) -> Stream:
+        """Return one stream, to be read from its word `first` on."""
+        return Stream(self.key, number, first)
 
     def overflow(self, report: int) -> Iterator[int]:
         """Yield the words that replace the rejected words of a report."""
@@ -57,9 +57,11 @@ class Keystream:
 class Stream:
     """A stream of words, read forwards."""
 
-    def __init__(self, key: bytes, number: int) -> None:
-        first_block = number.to_bytes(8, "big") + bytes(8)
-        self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(first_block)).encryptor()
+    def __init__(self, key: bytes, number: int, first: int = 0) -> None:
+        block, half = divmod(first, 2)
+        counter = number.to_bytes(8, "big") + block.to_bytes(8, "big")
+        self._encryptor = Cipher(algorithms.AES256(key), modes.CTR(counter)).encryptor()
+        self._encryptor.update(bytes(8 * half))
 
     def words(self, count: int) -> Words:
         """Return the next words."""

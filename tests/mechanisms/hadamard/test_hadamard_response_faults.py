@@ -21,7 +21,7 @@ class WordsDependOnCoin(dn.HadamardResponse):
 
     def randomize_one(self, index: int, choices: Any) -> int:
         if choices.coin(self.thresholds["truth"]):
-            return self.report_at(index, choices.below(self.set_size, 0))
+            return self.report_at(index, choices.below(self.set_size, self.thresholds["rejection_inside"]))
         outside = choices.below(self._outside, self.thresholds["rejection_outside"])
         return self.report_at(index, self.set_size + outside)
 
@@ -41,7 +41,9 @@ class ParityForgotten(dn.HadamardResponse):
     def randomize(self, indices: Any, words: Any, out: Any) -> Any:
         again = super().randomize(indices, words, out)
         number = indices // self.blocks + 1
-        out &= ~(number & -number).astype(np.uint32)
+        block, u = np.divmod(out, self.block_size - 1)
+        u = (u + 1) & ~(number & -number)
+        out[:] = block * (self.block_size - 1) + np.maximum(u, 1) - 1
         return again
 
 
@@ -74,8 +76,8 @@ class IdealEstimator(dn.HadamardResponse):
 
     @property
     def _truth(self) -> Fraction:
-        e = exponential_below(self.epsilon)
-        return e / (e + 2 * self.blocks - 1)
+        inside = self.set_size * exponential_below(self.epsilon)
+        return inside / (inside + self._outside)
 
 
 @dataclass(frozen=True)
@@ -111,4 +113,5 @@ FAULTS: list[tuple[type[Any], faults.Check]] = [
 
 @faults.planted(FAULTS)
 def test_a_planted_fault_is_caught(fault: type[Any], check: faults.Check) -> None:
-    faults.assert_caught(check, response(5, 2, 1.0), fault(5, 1.0, blocks=2))
+    k = 9 if fault in (OneDesign, AllPairsApart) else 5  # of 5 values all pairs are alike; of 9 none is left uncovered
+    faults.assert_caught(check, response(k, 2, 1.0), fault(k, 1.0, blocks=2))

@@ -12,6 +12,7 @@ import numpy as np
 import deniable as dn
 from deniable.estimation.channel import PureChannel
 from deniable.mechanisms.designs.cyclotomy import class_table
+from deniable.randomness.keystream import Keystream
 from tests.contract import checks as contract
 from tests.contract import faults
 from tests.mechanisms.hashing.test_cyclotomic_hashing import SEED, hashing
@@ -48,6 +49,20 @@ class MirroredClasses(dn.CyclotomicLocalHashing):
         return np.array(found).sum(axis=0)
 
 
+@dataclass(frozen=True)
+class OverflowRestartsWithEachChunk(dn.CyclotomicLocalHashing):
+    """The overflow of a report is that of its place in the chunk."""
+
+    def payloads(self, indices: Any, keystream: Any) -> Any:
+        chunk = 2**17 // self.stride
+
+        class Restarting(Keystream):
+            def overflow(self, report: int) -> Any:
+                return super().overflow(report % chunk)
+
+        return super().payloads(indices, Restarting(keystream.key, keystream.simulated))
+
+
 def ideal(m: dn.CyclotomicLocalHashing) -> PureChannel:
     e, w = Fraction(math.exp(m.epsilon)), (m.modulus - 1) // m.classes
     total = m.modulus * (e + m.classes - 1)
@@ -69,6 +84,10 @@ FAULTS: list[tuple[type[Any], faults.Check]] = [
     (UniformClassForgotten, contract.check_unbiased_and_variance),
     (IdealEstimator, faults.coarse_unbiased(7)),
     (MirroredClasses, contract.check_unbiased_and_variance),
+    (
+        OverflowRestartsWithEachChunk,
+        lambda m: contract.check_overflow_is_indexed_by_report_beyond_the_first_chunk(m, SEED),
+    ),
 ]
 
 

@@ -48,7 +48,7 @@ CASES = [
             {"k": 7, "epsilon": 1.0, "g": 3},
             {"k": 9, "epsilon": 1.0, "g": 3},
         ],
-        refused=Refused(39, 55),  # prime powers that suit it
+        refused=Refused(0, 8),  # many values at a large epsilon
         public_bits=public_bits,
         vectors=vectors(1.0, weak=1.5),
     ),
@@ -99,8 +99,8 @@ def test_p_and_q_hold_for_every_pair_exactly(name: str, k: int, g: int) -> None:
         for other in range(k):
             total = sum((chance for payload, chance in chances.items() if other in supported[payload]), Fraction(0))
             assert total == (m.channel.p if other == own else m.channel.q)
-    if not m.lines:
-        assert m.channel.q == Fraction(1, g)
+    assert all(len(values) < k for values in supported.values())  # no report speaks for everybody
+    assert m.channel.q < Fraction(1, g)
 
 
 @pytest.mark.parametrize(("name", "k", "g"), SETTINGS)
@@ -122,25 +122,26 @@ def test_the_operator_is_the_matrix(name: str, k: int, g: int) -> None:
 
 
 @pytest.mark.parametrize("g", [3, 5, 7, 23, 53, 149])
-def test_the_error_of_olh_is_the_papers_at_its_best_g(g: int) -> None:
-    # Wang et al. 2017, section 4.4: (e^eps - 1 + g)^2 / ((e^eps - 1)^2 (g - 1)), least at g = e^eps + 1
+def test_the_error_of_olh_is_the_papers_at_its_best_g_or_a_little_less(g: int) -> None:
+    # Wang et al. 2017, section 4.4: (e^eps - 1 + g)^2 / ((e^eps - 1)^2 (g - 1)), least at g = e^eps + 1.
+    # Without seed 0, values collide less often than under a random function, by a share of g^(1-d)
     e = g - 1
     m = hashing("olh", 1000, math.log(e))
     assert m.g == g
-    assert m.variance(0.0) == pytest.approx(4 * e / (e - 1) ** 2, rel=1e-12)
-    assert m.loss == pytest.approx(1, rel=1e-12)
+    assert 1 - 2 / m.g ** (m.digits - 1) < m.loss < 1
     for other in (2, 11):
         wanted = (e - 1 + other) ** 2 / ((e - 1) ** 2 * (other - 1))
-        assert hashing("olh", 1000, math.log(e), other).variance(0.0, n=3) == pytest.approx(wanted / 3, rel=1e-12)
+        found = hashing("olh", 1000, math.log(e), other)
+        assert 1 - 2 / other ** (found.digits - 1) < found.variance(0.0, n=3) / (wanted / 3) < 1
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0, 4.0])
 def test_the_error_of_blh_is_the_papers(epsilon: float) -> None:
     # section 4.4: (e^eps + 1)^2 / (e^eps - 1)^2
     e, m = math.exp(epsilon), hashing("blh", 22_000, epsilon)
-    assert m.variance(0.0) == pytest.approx(((e + 1) / (e - 1)) ** 2, rel=1e-12)
+    assert m.variance(0.0) == pytest.approx(((e + 1) / (e - 1)) ** 2, rel=2**-14)
     assert float(m.channel.p) == pytest.approx(e / (e + 1), rel=1e-12)
-    assert (m.channel.q, m.report_bits) == (Fraction(1, 2), 1)
+    assert (float(m.channel.q), m.report_bits) == (pytest.approx(1 / 2, rel=2**-14), 1)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_the_error_is_near_the_optimum_with_few_bits(epsilon: float, g: int, bit
         m = hashing(name, 22_000, epsilon)
         assert (m.g, m.report_bits) == (g, bits)
         assert m.loss < 1.025
-    assert hashing("flh", 22_000, epsilon).variance(0.0) < hashing("olh", 22_000, epsilon).variance(0.0)
+    assert hashing("flh", 22_000, epsilon).channel == hashing("olh", 22_000, epsilon).channel
 
 
 @pytest.mark.parametrize("lines", [False, True])
@@ -161,10 +162,10 @@ def test_no_prime_has_less_error_than_the_one_chosen(k: int, epsilon: float, lin
     bound = exponential_below(epsilon)
     primes = [g for g in range(2, 2 * k) if is_prime(g)]
     largest = next(g for g in primes if g >= k)
-    least = min(ideal_variance(bound, k, g, lines) for g in primes if g <= largest)
+    least = min(ideal_variance(bound, k, g) for g in primes if g <= largest)
     found = best_base(k, bound, lines)
     assert found is not None
-    assert ideal_variance(bound, k, found, lines) == least
+    assert ideal_variance(bound, k, found) == least
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -190,12 +191,3 @@ def test_the_likelihood_is_that_of_the_dense_channel() -> None:
         dense = np.array([[float(m.probability(payload, x)) for payload in m.layout.all()] for x in range(9)])
         wanted = iterate(summary.counts, MatrixOperator(dense)).frequencies
         np.testing.assert_allclose(m.estimate(summary, "mle").frequencies, wanted, atol=1e-9)
-
-
-def test_reports_of_the_seed_that_says_nothing_leave_the_likelihood_flat() -> None:
-    m = hashing("olh", 9, 1.0, 3)
-    estimate = m.estimate(m.summarize(np.array([0, 0, 2])), "mle")
-    assert estimate.frequencies.sum() == pytest.approx(1)
-    assert estimate.details["gap"] < 1e-9
-    one = m.summarize(np.array([0, 0, 2, 4]))  # and the fourth report is left alone to decide
-    assert m.estimate(one, "mle").frequencies.argmax() in [x for x in range(9) if m._class_under(x, 1) == 1]

@@ -51,8 +51,8 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("blh", {"k": 2**30 + 1}, "be at most 1073741824 for blh"),
     ("blh", {"g": 2}, "be known to blh"),
     ("olh", {"salt": 7}, "salt"),
-    ("olh", {"k": 2}, "Use grr or ss, or give g"),
-    ("olh", {"k": 1000, "epsilon": 20.0}, "Use grr or ss, or give g"),
+    ("olh", {"k": 100_000, "epsilon": 20.0}, "Use flh, which has fewer seeds"),
+    ("olh", {"k": 22_000, "epsilon": 8.0}, "Use grr or ss, or give g"),
     ("olh", {"k": 2**24, "epsilon": 5.0}, "be smaller for olh"),
 ]
 

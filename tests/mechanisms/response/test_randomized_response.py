@@ -7,11 +7,12 @@ import math
 import pytest
 
 import deniable as dn
-from tests.contract.cases import Case
+from tests.contract.cases import Case, Refused
 from tests.contract.vectors import FOUR, Vector, integers
 
 CASE = Case(
     "grr",
+    refused=Refused(0, 3),  # an epsilon below k^2/2^64
     vectors={
         "labels": Vector({"labels": FOUR, "epsilon": 1.5}),
         "integers": Vector({"domain": integers(1000), "epsilon": 0.1}, [-3, 0, 5, 1000, 2000, None]),

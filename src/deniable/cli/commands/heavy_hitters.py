@@ -154,7 +154,7 @@ def privatize(
         raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
     protocol = protocol_of(spec)
     check_new(output, protocol.levels[0].epsilon, overwrite or seed is not None)
-    following, size = keystreams(seed), protocol.levels[0].layout.row_bytes
+    following, size = keystreams(seed, protocol.words_for), protocol.levels[0].layout.row_bytes
 
     def layout(values: Any) -> Any:
         return protocol.reports_of(values, following(len(values))).to_arrow()

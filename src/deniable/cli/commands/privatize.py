@@ -50,7 +50,7 @@ def privatize(
     check_format(output)
     mechanism = mechanism_of(spec)
     check_new(output, mechanism.epsilon, overwrite or seed is not None)
-    next_keystream = keystreams(seed)
+    next_keystream = keystreams(seed, lambda reports: reports * mechanism.stride)
     example = Reports(mechanism.layout.empty(0), mechanism.fingerprint, seed is not None)
     made = 0
     with reading(source) as file, writing_reports(output, example) as write:

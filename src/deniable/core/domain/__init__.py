@@ -18,6 +18,7 @@ from deniable.core.caches import FieldsOnly
 from deniable.core.domain.columns import Column, is_missing, item, plain, read
 from deniable.core.errors import InvalidArgument, SpecError, ValueOutsideDomain, shown
 from deniable.core.errors import listed as named  # `listed` is a module here
+from deniable.core.extremes import extremes
 from deniable.core.validate import whole
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class Domain(FieldsOnly, ABC):
         """Return the indices of a batch: a sequence, or a NumPy, pandas, polars or Arrow column."""
         column = read(values)
         found = self._find_in_array(column) if isinstance(column, np.ndarray) else self._find_in_nullable(column)
-        if found.size and found.min() < 0:
+        if found.size and extremes(found)[0] < 0:
             found = found.copy()
             for code in (OUTSIDE, MISSING):
                 at = np.flatnonzero(found == code)

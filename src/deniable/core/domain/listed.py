@@ -15,6 +15,7 @@ from deniable.core.domain import MISSING, OUTSIDE, Domain, Label, check_text
 from deniable.core.domain.columns import Column, entries
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
+from deniable.core.extremes import extremes
 from deniable.core.validate import whole
 
 _FEW, _SHORT = 6, 60  # labels that an error message lists, and their characters in all
@@ -151,9 +152,10 @@ class Integers(Domain):
         if array.dtype.kind not in "iu":
             return self._find_each(entries(array))
         found = array.astype(np.int64, copy=False)
-        if array.size and (array.min() < self.low or array.max() > self.high):
-            # compared before the cast, which wraps around beyond 2^63
-            return np.where((array >= self.low) & (array <= self.high), found - self.low, OUTSIDE)
+        if array.size:
+            least, most = extremes(array)  # before the cast, which wraps around beyond 2^63
+            if least < self.low or most > self.high:
+                return np.where((array >= self.low) & (array <= self.high), found - self.low, OUTSIDE)
         return found - self.low if self.low else found
 
     def _find_in_floats(self, array: Numbers) -> Indices:

@@ -50,6 +50,12 @@ class HadamardBlocks:
         numbers, own = np.divmod(values[:, np.newaxis], self.blocks)
         return np.asarray((own == blocks) & (np.bitwise_count((self.first + numbers) & rows) % 2 == signs))
 
+    def padded(self, cells: Numbers) -> Numbers:
+        """Cells (B, u) for u from 1 on as rows of matrices, with zeros for u = 0."""
+        rows = np.zeros((self.blocks, self.length), cells.dtype)
+        rows[:, 1:] = cells.reshape(self.blocks, -1)
+        return rows
+
     def of_block(self, numbers: Numbers) -> Numbers:
         """For each value, the number of its block."""
         return dealt(numbers, self.values)
@@ -64,7 +70,7 @@ class HadamardBlocks:
 
 @dataclass(frozen=True)
 class Parities:
-    """Reports (B, u), the cells B b + u, support the values of block B with which they have the sign +.
+    """Reports (B, u), the cells B (b - 1) + u - 1 for u from 1 on, support the values of block B by the sign +.
 
     Column 0 must have no value: all its signs are +.
     """
@@ -78,11 +84,10 @@ class Parities:
         rows = self.matrices.deal(weights)
         rows[:, 0] = rows.sum(axis=1)
         transform(rows)  # sum of weight (1 + sign): twice the weight with the sign +
-        rows /= 2  # in place: large arrays cost more to allocate than to fill
-        return rows
+        return np.asarray(rows[:, 1:] / 2)
 
     def gather(self, scores: Floats) -> Floats:
-        rows = scores.reshape(self.matrices.blocks, self.matrices.length).copy()
+        rows = self.matrices.padded(scores.astype(np.float64, copy=False))
         totals = rows.sum(axis=1)
         sums = self.matrices.signed(rows)
         sums += totals if len(totals) == 1 else self.matrices.of_block(totals)
@@ -90,8 +95,8 @@ class Parities:
         return np.asarray(sums)
 
     def supported(self, values: Indices, reports: Indices) -> Mask:
-        blocks, rows = np.divmod(reports, self.matrices.length)
-        return self.matrices.sign_is(values, blocks, rows, np.zeros_like(rows))
+        blocks, rows = np.divmod(reports, self.matrices.length - 1)
+        return self.matrices.sign_is(values, blocks, rows + 1, np.zeros_like(rows))
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ _CLEAR = 0.1  # pieces are smaller if sums are further from integers than this
 class LinearHashes:
     """The prime g, the number d of digits, the number of values, and the kind of seeds.
 
-    Seeds are all g^d vectors in the order of their numbers in base g, or with `lines` one vector of each line through
-    0, the one with leading digit 1, in the same order.
+    Seeds are all g^d - 1 vectors but 0 in the order of their numbers in base g, or with `lines` one vector of each line
+    through 0, the one with leading digit 1, in the same order.
     """
 
     base: int
@@ -51,7 +51,7 @@ class LinearHashes:
     @property
     def seeds(self) -> int:
         """The number of hash functions."""
-        return self._line_count if self.lines else self._vectors
+        return self._line_count if self.lines else self._vectors - 1
 
     @property
     def _vectors(self) -> int:
@@ -87,7 +87,7 @@ class LinearHashes:
         from deniable.kernels.hadamard import transform
 
         table = np.zeros((1, self._vectors), rows.dtype)
-        table[0, self.lines :] = rows[:, 0] - rows[:, 1]
+        table[0, 1:] = rows[:, 0] - rows[:, 1]
         transform(table)
         return table[0, : self.values]
 
@@ -100,7 +100,7 @@ class LinearHashes:
         if self.base == 2:
             return np.asarray((rows.sum() + self._transformed_parities(rows.astype(np.float64))) / 2)
         if not self.lines:
-            return self.by_lines.gather(self.fold(rows)) + float(rows[0, 0])  # <0, x> = 0 for every x
+            return self.by_lines.gather(self.fold(rows))
         spectra = fft(rows, axis=1)
         accumulated = spectra.reshape(-1)[self._half]
         accumulated[0] = 0  # a' = 0 is on no line
@@ -116,7 +116,7 @@ class LinearHashes:
         if self.base == 2:
             return self._scattered_parities(weights)
         if not self.lines:
-            return self._unfold(self.by_lines.scatter(weights), float(weights.sum()))
+            return self._unfold(self.by_lines.scatter(weights))
         padded = np.zeros(self._vectors)
         padded[: self.values] = weights
         transformed = rfftn(padded.reshape((self.base,) * self.digits)).reshape(-1)
@@ -131,12 +131,12 @@ class LinearHashes:
         table = np.zeros((1, self._vectors))
         table[0, : self.values] = weights
         transform(table)
-        difference = table[0, self.lines :]
+        difference = table[0, 1:]
         return np.stack([(table[0, 0] + difference) / 2, (table[0, 0] - difference) / 2], axis=1)
 
     @cached_property
     def line_cells(self) -> Indices:
-        """For every seed t a, a with leading digit 1: the place of a among the lines, times g, plus t; 0 for seed 0."""
+        """For every vector t a, a with leading digit 1: the place of a among the lines, times g, plus t; 0 for 0."""
         table = np.zeros(self._vectors, np.int64)
         for factor in range(1, self.base):
             divided = np.arange(self.base) * pow(factor, -1, self.base) % self.base  # digit by digit
@@ -179,7 +179,7 @@ class LinearHashes:
         from deniable.kernels.incidence import hashed_equal
 
         seeds, hashed = np.divmod(reports, self.base)
-        vectors = self._leading[seeds] if self.lines else seeds
+        vectors = self._leading[seeds] if self.lines else seeds + 1
         at_once = max(1, int(math.log(_TABLE, self.base)))  # digits of a seed that one table covers
         count, whole = -(-self.digits // at_once), self.base**at_once
         parts = np.stack([vectors // whole**place % whole for place in range(count)])
@@ -199,18 +199,17 @@ class LinearHashes:
         return LinearHashes(self.base, self.digits, self.values, lines=True)
 
     def fold(self, rows: Numbers) -> Numbers:
-        """Add the cells of all seeds by lines, without seed 0, which carries no information on values."""
+        """Add the cells of all seeds by lines."""
         from deniable.kernels.hashing import fold
 
         out = np.zeros((self._line_count, self.base), rows.dtype)
         fold(rows, self.by_lines.line_cells, self.by_lines.inverses, out)
         return out
 
-    def _unfold(self, sums: Floats, total: float) -> Floats:
+    def _unfold(self, sums: Floats) -> Floats:
         from deniable.kernels.hashing import unfold
 
-        out = np.zeros((self.seeds, self.base))
-        out[0, 0] = total
+        out = np.empty((self.seeds, self.base))
         unfold(sums, self.by_lines.line_cells, self.by_lines.inverses, out)
         return out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from deniable.core.arrays import Counts, Indices, Payloads, Words
 from deniable.core.batches import slices
 from deniable.core.errors import MalformedReport
 from deniable.core.reports import Report, Reports
+from deniable.core.threads import share, workers
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import KEY_BYTES, Keystream
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 FEW = 64  # batches up to this size take the plain path
 _OVERHEAD = 10  # steps of plain Python per report, besides one per word
 CHUNK_WORDS = 2**17  # words per kernel call: they stay in the processor's cache
+_CHUNKS = 8  # kernel calls in a piece that one thread makes
+LARGE_WORDS = 2**21  # words of a batch from which threads pay
 _SIMULATED = 2**18  # users simulated at once
 
 
@@ -48,20 +51,35 @@ def one_by_one(mechanism: Definition, indices: Indices, keystream: Keystream) ->
 
 
 def in_chunks(mechanism: Definition, indices: Indices, keystream: Keystream) -> Payloads:
-    """Randomise by the kernel, a chunk of words at a time; redraw reports with a rejected draw one by one."""
+    """Randomise by the kernel, a chunk of words at a time; redraw reports with a rejected draw one by one.
+
+    Threads share a large batch. Whoever makes a report, its words are its own, so the reports are the same.
+    """
     out = mechanism.layout.empty(len(indices))
-    stream, stride = keystream.stream(0), mechanism.stride
+    stride = mechanism.stride
     chunk = max(1, CHUNK_WORDS // stride)
-    buffer = np.empty(stride * chunk + 2, np.uint64)
-    zeros = memoryview(bytes(8 * stride * chunk))
-    for start in range(0, len(indices), chunk):
-        part = slice(start, min(start + chunk, len(indices)))
-        words = buffer[: stride * (part.stop - start)]
-        stream.fill(zeros[: 8 * len(words)], buffer)
-        for i in mechanism.randomize(indices[part], words, out[part]).tolist():
-            own = words[i * stride : (i + 1) * stride]
-            choices = Choices(own, keystream.overflow(start + i))
-            out[start + i] = mechanism.randomize_one(int(indices[start + i]), choices)
+
+    def make(pieces: Iterable[slice]) -> None:
+        buffer = np.empty(stride * chunk + 2, np.uint64)
+        zeros = memoryview(bytes(8 * stride * chunk))
+        for piece in pieces:
+            stream = keystream.stream(0, piece.start * stride)
+            for start in range(piece.start, piece.stop, chunk):
+                part = slice(start, min(start + chunk, piece.stop))
+                words = buffer[: stride * (part.stop - start)]
+                stream.fill(zeros[: 8 * len(words)], buffer)
+                for i in mechanism.randomize(indices[part], words, out[part]).tolist():
+                    own = words[i * stride : (i + 1) * stride]
+                    choices = Choices(own, keystream.overflow(start + i))
+                    out[start + i] = mechanism.randomize_one(int(indices[start + i]), choices)
+
+    threads = workers() if len(indices) * stride >= LARGE_WORDS else 1
+    if threads == 1:
+        make([slice(0, len(indices))])
+    else:
+        first, *rest = slices(len(indices), 0, most=_CHUNKS * chunk)
+        make([first])  # which compiles the kernel, and computes what the mechanism keeps
+        share(make, rest, threads)
     return out
 
 

@@ -24,6 +24,7 @@ from deniable.estimation.operators.two_level import TwoLevelOperator
 from deniable.estimation.tails import BinomialTails, Steps
 from deniable.mechanisms.base import client
 from deniable.mechanisms.base.accumulator import Accumulator
+from deniable.mechanisms.base.counting import counted
 from deniable.mechanisms.base.definition import Definition
 from deniable.mechanisms.base.server import KEPT, batch_of, estimated
 from deniable.mechanisms.layouts.codes import as_bytes, cut, listed, stacked
@@ -114,13 +115,16 @@ class Mechanism(Definition):
 
         A raw array is checked first.
         """
-        data, simulated = self.checked(reports)
-        counts = np.zeros(self.layout.cells, np.int64)
-        self.layout.count(data, counts)
-        return Summary(counts, len(data), self.fingerprint, simulated)
+        data, simulated = self._opened(reports)
+        counts, n = counted(self.layout, data)
+        return Summary(counts, n, self.fingerprint, simulated)
 
     def checked(self, reports: Any) -> tuple[Payloads, bool]:
         """Return reports as the kernels read them, and whether they are simulated, or refuse them."""
+        data, simulated = self._opened(reports)
+        return self.layout.check(data), simulated
+
+    def _opened(self, reports: Any) -> tuple[Payloads, bool]:
         if isinstance(reports, (list, tuple)) and reports and isinstance(reports[0], Report):
             reports = batch_of(self, reports)
         elif is_arrow(reports) and (hasattr(reports, "schema") or not hasattr(reports, "__len__")):
@@ -129,9 +133,9 @@ class Mechanism(Definition):
             data = raw(reports)
             if data.dtype.kind not in "iufb" and data.size:
                 raise MalformedReport(f"reports must be numbers, got {kind_of(reports)}. {PRIVATIZE_FIRST}")
-            return self.layout.check(data), False
+            return data, False
         self.same_spec("a batch of reports", reports.fingerprint)
-        return self.layout.check(reports.data), reports.simulated
+        return reports.data, reports.simulated
 
     def empty_summary(self) -> Summary:
         """The summary of no reports: adding it changes nothing."""

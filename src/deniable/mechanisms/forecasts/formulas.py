@@ -145,7 +145,7 @@ def _hashing(name: str, k: int, epsilon: float, *, binary: bool = False, lines: 
         raise InvalidArgument("k", f"be smaller for {name}", k, "Use grr or csr.")
     g, bound = 2 if binary else best_or_refused(name, k, epsilon, lines), float_bound(epsilon)
     digits = digits_of(k, g)
-    channel = hash_channel(bound / (bound + g - 1), g, digits, lines)  # type: ignore[arg-type]
+    channel = hash_channel(bound / (bound + g - 1), g, digits)  # type: ignore[arg-type]
     return _by_id(name, k, epsilon, channel.p, channel.q, g, seed_count(g, digits, lines))
 
 
@@ -174,8 +174,10 @@ def _hr(k: int, epsilon: float) -> Forecast:
 
     bound = float_bound(epsilon)
     blocks = best_blocks(k, bound)
-    own, others = ideal_agreement(bound, blocks).average(k)
-    return _blocks("hr", k, epsilon, own, others, symbol_bits(blocks * block_size(k, blocks)), 1 / (2 * blocks))
+    own, others = ideal_agreement(bound, k, blocks).average(k)
+    size = block_size(k, blocks)
+    reports = blocks * (size - 1)
+    return _blocks("hr", k, epsilon, own, others, symbol_bits(reports), (size // 2 - 1) / reports)
 
 
 def _rhr(k: int, epsilon: float) -> Forecast:

@@ -45,12 +45,12 @@ class Agreement:
 
         The expected sum is 1, 0 and 0 for the three kinds of senders.
         """
-        tilt = self.near[0] - self.near[1]
+        tilt, far_tilt = self.near[0] - self.near[1], self.far[0] - self.far[1]
         alpha = 1 / (self.own[0] - self.own[1] - tilt)
         if self.blocks == 1:
             return alpha, -alpha * tilt, Fraction(0)
-        beta = -alpha * tilt / (sum(self.near) - sum(self.far))
-        return alpha, beta, -beta * sum(self.far)
+        beta = -alpha * (tilt - far_tilt) / (sum(self.near) - sum(self.far))
+        return alpha, beta, -alpha * far_tilt - beta * sum(self.far)
 
     @property
     def variances(self) -> tuple[Fraction, Fraction, Fraction]:

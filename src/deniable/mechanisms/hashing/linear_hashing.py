@@ -2,8 +2,9 @@
 
 g is a prime, and the index x of a value is written as a vector of d digits modulo g, d = ceil(log_g k). A public seed,
 a vector a of d digits, hashes it to the inner product <a, x> modulo g, which passes through randomised response over
-the g classes. Two values x and x' have the same hash if a is orthogonal to x - x', which 1/g of all seeds are for every
-pair, so that p = Pr[the value's class is sent] and q = 1/g exactly, as in the paper for an ideal random hash function.
+the g classes. Two values x and x' have the same hash if a is orthogonal to x - x', which equally many seeds are for
+every pair: nearly 1/g, the share of an ideal random hash function. The vector 0 is no seed: it hashes all values alike,
+so that a report under it would support every value, or none.
 
 Reference: Wang, Blocki, Li, Jha 2017, section 4.4; Carter and Wegman 1979 (universal hash functions).
 """
@@ -51,7 +52,7 @@ MAX_COST = 1.0  # excess error over the best design beyond which no g is chosen:
 class LinearHashing(PublicCoin):
     """Base of local hashing, whatever the seeds: a payload is (place of the seed) g + class."""
 
-    lines: ClassVar[bool] = False  # whether seeds are one vector of each line through 0, or all vectors
+    lines: ClassVar[bool] = False  # whether seeds are one vector of each line through 0, or all vectors but 0
 
     @classmethod
     def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
@@ -78,7 +79,7 @@ class LinearHashing(PublicCoin):
 
     @cached_property
     def channel(self) -> PureChannel:
-        return hash_channel(self.publics * self.two_level.high, self.g, self.digits, self.lines)
+        return hash_channel(self.publics * self.two_level.high, self.g, self.digits)
 
     @property
     def loss(self) -> float:
@@ -87,13 +88,12 @@ class LinearHashing(PublicCoin):
 
     @property
     def _firsts(self) -> list[int]:
-        """For every j, the first place of a seed whose leading digit is digit j; empty where every vector is a seed."""
-        return [seed_count(self.g, j, lines=True) for j in range(self.digits)] if self.lines else []
+        """For every j, the place of the seed g^j; from there on seeds and places rise together, up to the next one."""
+        return [seed_count(self.g, j, lines=True) for j in range(self.digits)] if self.lines else [0]
 
     def seed(self, public: int) -> int:
         """The seed at this place, as a number in base g."""
-        leading = [(first, int(self.g**j)) for j, first in enumerate(self._firsts) if first <= public]
-        first, power = leading[-1] if leading else (0, 0)
+        first, power = [(first, int(self.g**j)) for j, first in enumerate(self._firsts) if first <= public][-1]
         return public - first + power
 
     def _class_under(self, index: int, public: int) -> int:
@@ -129,11 +129,11 @@ class LinearHashing(PublicCoin):
     def reconstruction_rate(self) -> Fraction:
         # (1/k) sum over (a, y) of the largest Pr[a, y | x]: high if some value has the hash y. A seed with a
         # nonzero lower digit reaches all g classes, since all lower digits occur; one with only the last digit
-        # reaches one class per value of that digit; and seed 0 reaches only one
+        # reaches one class per value of that digit
         g, d = self.g, self.digits
         last = -(-self.k // int(g ** (d - 1)))
-        alone, zero = (1, 0) if self.lines else (g - 1, 1)
-        reached = (self.publics - alone - zero) * g + alone * last + zero
+        alone = 1 if self.lines else g - 1
+        reached = (self.publics - alone) * g + alone * last
         return self.two_level.best_guesses(self.symbols, self.symbols - reached) / self.k
 
     @cached_property
@@ -154,7 +154,7 @@ def best_or_refused(name: str, k: int, epsilon: float, lines: bool) -> int:
     found = best_base(k, exact, lines)
     if found is None:
         raise InvalidArgument("k", f"be smaller for {name} at epsilon={epsilon:g}", k, f"Use {other_than(lines)}.")
-    if ideal_variance(exact, k, found, lines) > (1 + MAX_COST) * least_variance(bound, k):
+    if ideal_variance(exact, k, found) > (1 + MAX_COST) * least_variance(bound, k):
         rule = f"suit {name}, whose error at epsilon={epsilon:g} is over {MAX_COST:.0%} above the best design's"
         raise InvalidArgument("k", rule, k, "Use grr or ss, or give g.")
     return found

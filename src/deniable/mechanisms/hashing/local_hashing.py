@@ -24,13 +24,14 @@ from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
 
 @dataclass(frozen=True)
 class OptimizedLocalHashing(LinearHashing):
-    """Optimised local hashing, "olh": every vector is a seed, and g the prime near e^epsilon + 1 with the least error.
+    """Optimised local hashing, "olh": every vector but 0 is a seed, and g the prime with the least error.
 
-    Formula: p = E/(E + g - 1) but for rounding, q = 1/g, variance (E + g - 1)^2/((g - 1)(E - 1)^2) at f = 0.
+    Formula: p = E/(E + g - 1), q a little below 1/g, variance at most (E + g - 1)^2/((g - 1)(E - 1)^2) at f = 0, but
+    for rounding. The best g is near e^epsilon + 1.
 
     >>> m = OptimizedLocalHashing(22_000, epsilon=2.0)
     >>> m.g, m.digits, m.publics, m.report_bits
-    (7, 6, 117649, 3)
+    (7, 6, 117648, 3)
     """
 
     name: ClassVar[str] = "olh"
@@ -47,11 +48,9 @@ class OptimizedLocalHashing(LinearHashing):
         return {"g": self.g, "salt": self.salt}
 
     def evidence(self, summary: Summary) -> Evidence:
-        # seeds of one line give the same likelihood and seed 0 gives none, so g - 1 times fewer cells suffice
+        # seeds of one line give the same likelihood, so g - 1 times fewer cells suffice
         found, by_lines = super().evidence(summary), self.incidence.by_lines
         folded = self.incidence.fold(summary.counts.reshape(self.publics, self.g)).reshape(-1)
-        if not folded.any():
-            return found
         levels = TwoLevel.by_replacement(self.thresholds["truth"], self.g, repeats=by_lines.seeds)
         return replace(found, counts=folded, operator=two_level_operator(by_lines, levels.high, levels.low))
 
@@ -60,7 +59,7 @@ class OptimizedLocalHashing(LinearHashing):
 class BinaryLocalHashing(LinearHashing):
     """Binary local hashing, "blh": g = 2, so that a report is one bit beside its seed.
 
-    Formula: variance ((E + 1)/(E - 1))^2 at f = 0, but for rounding; serves every k and epsilon.
+    Formula: variance at most ((E + 1)/(E - 1))^2 at f = 0, but for rounding; serves every k and epsilon.
 
     >>> BinaryLocalHashing(22_000, epsilon=0.5).report_bits
     1

@@ -55,29 +55,29 @@ def products_of(base: int) -> Bytes:
 
 
 def seed_count(base: int, digits: int, lines: bool) -> int:
-    """Number of seeds: all vectors of d digits, or with `lines` one for every line through 0."""
-    vectors = int(base**digits)
-    return (vectors - 1) // (base - 1) if lines else vectors
+    """Number of seeds: all vectors of d digits but 0, or with `lines` one for every line through 0."""
+    vectors = int(base**digits) - 1
+    return vectors // (base - 1) if lines else vectors
 
 
-def collision(base: int, digits: int, lines: bool) -> Fraction:
+def collision(base: int, digits: int) -> Fraction:
     """Probability that two values have the same hash, for every pair: the seed must be orthogonal to their difference.
 
-    The orthogonal seeds are a subspace of one dimension less, g^(d-1) of g^d; by lines, 0 is not among them.
+    The orthogonal vectors are a subspace of one dimension less, g^(d-1) of g^d; 0, which is no seed, is one of them.
     """
-    return Fraction(base ** (digits - 1) - lines, base**digits - lines)
+    return Fraction(base ** (digits - 1) - 1, base**digits - 1)
 
 
-def hash_channel(high: Fraction, base: int, digits: int, lines: bool) -> PureChannel:
+def hash_channel(high: Fraction, base: int, digits: int) -> PureChannel:
     """p and q of a hash that is sent unchanged with probability `high`, and otherwise is uniform among the others."""
-    same = collision(base, digits, lines)
-    # q = c high + (1 - c) low; for all seeds, c = 1/g and q = (high + (g - 1) low)/g = 1/g
+    same = collision(base, digits)
+    # q = c high + (1 - c) low
     return PureChannel(high, same * high + (1 - same) * (1 - high) / (base - 1))
 
 
-def ideal_variance(bound: Fraction, k: int, base: int, lines: bool) -> Fraction:
+def ideal_variance(bound: Fraction, k: int, base: int) -> Fraction:
     """n times the variance at f = 0 for a ratio of exactly E: q(1 - q)/(p - q)^2, p = E/(E + g - 1)."""
-    channel = hash_channel(bound / (bound + base - 1), base, digits_of(k, base), lines)
+    channel = hash_channel(bound / (bound + base - 1), base, digits_of(k, base))
     return channel.q * (1 - channel.q) / channel.gain**2
 
 
@@ -97,7 +97,7 @@ def best_base(k: int, bound: Fraction, lines: bool) -> int | None:
     below = islice((number for number in range(centre, 1, -1) if is_prime(number)), _NEARBY)
     above = islice((number for number in range(centre + 1, largest + 1) if is_prime(number)), _NEARBY)
     fitting = [base for base in {*below, *above, largest} if fits(k, base, lines)]
-    return min(fitting, key=lambda base: (ideal_variance(bound, k, base, lines), base), default=None)
+    return min(fitting, key=lambda base: (ideal_variance(bound, k, base), base), default=None)
 
 
 def other_than(lines: bool) -> str:

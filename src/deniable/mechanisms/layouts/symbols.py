@@ -10,6 +10,7 @@ import numpy as np
 from deniable.core.arrays import Bytes, Counts, Payloads
 from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import MalformedReport, MalformedSummary
+from deniable.core.extremes import extremes
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.codes import check_size
 from deniable.mechanisms.layouts.layout import Layout, Payload, one_row
@@ -47,7 +48,8 @@ class SymbolLayout(Layout):
             if data.size:
                 raise MalformedReport(f"reports must be one whole number each, got {data.ndim}-d {data.dtype}")
             data = data.reshape(-1).astype(np.uint32)
-        if data.size and (data.max() >= self.symbols or (data.dtype.kind == "i" and data.min() < 0)):
+        least, most = extremes(data, threaded=False) if data.size else (0, 0)
+        if most >= self.symbols or least < 0:
             at = int(np.flatnonzero((data >= self.symbols) | (data < 0))[0])
             raise MalformedReport(f"report at position {at} must {self._rule(int(data[at]))}")
         return data.astype(np.uint32, copy=False)

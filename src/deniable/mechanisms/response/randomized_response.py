@@ -14,22 +14,23 @@ from typing import ClassVar
 import numpy as np
 
 from deniable.core.arrays import Counts, Indices, Payloads, Words
-from deniable.estimation.channel import PureChannel, TwoLevel, replacement_threshold
+from deniable.estimation.channel import PureChannel, TwoLevel, one_word_threshold
 from deniable.estimation.evidence import Evidence, Method, Solution
 from deniable.estimation.operators.two_level import Identity, TwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
-from deniable.randomness.bounds import rejection_bound
 from deniable.randomness.choices import Choices
+from deniable.randomness.keystream import MODULUS
 
 
 @dataclass(frozen=True)
 class RandomizedResponse(Mechanism):
     """k-ary randomised response, "grr".
 
+    The words from T on fall into k shares of equal size, one for each value that may replace the true one.
     Guarantee: largest ratio 1 + kT/(M - T) <= e^epsilon, with M = 2^64 and T the truth threshold.
-    Cost: two random words and ceil(log2 k) bits per report, one count per value.
+    Cost: one random word and ceil(log2 k) bits per report, one count per value.
 
     >>> RandomizedResponse(100, epsilon=1.0).report_bits
     7
@@ -40,9 +41,9 @@ class RandomizedResponse(Mechanism):
     default_method: ClassVar[str] = "mle"
 
     def _thresholds(self, bound: Fraction, modulus: int) -> dict[str, int]:
-        truth = replacement_threshold(bound, modulus, self.k)
+        truth = one_word_threshold(bound, modulus, self.k)
         self.require_coin(truth > 0)
-        return {"truth": truth, "rejection": rejection_bound(self.k, modulus)}
+        return {"truth": truth}
 
     @cached_property
     def two_level(self) -> TwoLevel:
@@ -61,22 +62,18 @@ class RandomizedResponse(Mechanism):
 
     @property
     def stride(self) -> int:
-        return 2  # the coin, and the replacement, drawn whether needed or not
+        return 1  # coin and replacement in one
 
     def randomize_one(self, index: int, choices: Choices) -> int:
-        truthful = choices.coin(self.thresholds["truth"])
-        replacement = choices.below(self.k, self.thresholds["rejection"])
-        return (replacement, index)[truthful]
+        return choices.kept(index, self.thresholds["truth"], self.k)
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
-        from deniable.kernels.response import rejected, replace
+        from deniable.kernels.response import replace
 
-        k, rejection = np.uint64(self.k), np.uint64(self.thresholds["rejection"])
-        count = replace(indices, words, np.uint64(self.thresholds["truth"]), k, rejection, out)
-        again = np.empty(count, np.int64)
-        if count:
-            rejected(words, k, rejection, again)
-        return again
+        share = (MODULUS - self.thresholds["truth"]) // self.k
+        truth, reciprocal = np.uint64(self.thresholds["truth"]), np.uint64((MODULUS - 1) // share)
+        replace(indices, words, truth, np.uint64(share), reciprocal, out)
+        return np.empty(0, np.int64)  # nothing is ever rejected
 
     def reconstruction_rate(self) -> Fraction:
         return self.channel.p  # the best guess is the report itself

@@ -1,0 +1,79 @@
+"""Threads share the pieces of one call, and none outlives it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core import extremes as scan
+from deniable.core.threads import VARIABLE, share, workers
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 50])
+def test_every_piece_is_taken_once(threads: int) -> None:
+    made = share(list, range(20), threads)
+    assert sorted(piece for pieces in made for piece in pieces) == list(range(20))
+    assert len(made) <= min(threads, 20)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("in_helper", [True, False])
+def test_an_error_stops_all_threads_and_is_raised(error: type[BaseException], in_helper: bool) -> None:
+    caller, both, before = threading.current_thread(), threading.Barrier(2), threading.enumerate()
+    taken: list[int] = []
+
+    def work(pieces: Iterable[int]) -> None:
+        for place, piece in enumerate(pieces):
+            taken.append(piece)
+            if place == 0:
+                both.wait()  # until each thread has a piece
+            if (threading.current_thread() is not caller) == in_helper:
+                raise error("this one")
+            time.sleep(0.001)
+
+    with pytest.raises(error, match="this one"):
+        share(work, range(10_000), 2)
+    assert len(taken) < 10_000
+    assert threading.enumerate() == before
+
+
+def test_a_system_that_allows_no_more_threads_does_the_work_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert share(list, range(3), 4) == [[0, 1, 2]]
+
+
+def test_a_call_uses_the_cores_of_the_process_unless_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    if hasattr(os, "sched_getaffinity"):
+        assert workers() == len(os.sched_getaffinity(0))
+    monkeypatch.setenv(VARIABLE, "3")
+    assert workers() == 3
+    monkeypatch.setenv(VARIABLE, "")
+    assert workers() >= 1
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "two", "1.5", "²", " 2"])
+def test_a_number_of_threads_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv(VARIABLE, given)
+    with pytest.raises(dn.InvalidArgument, match="DENIABLE_THREADS must be a whole number, at least 1"):
+        workers()
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.uint64])
+def test_extremes_are_those_of_the_whole_array(monkeypatch: pytest.MonkeyPatch, threads: str, kind: type) -> None:
+    monkeypatch.setattr(scan, "LARGE", 100)
+    monkeypatch.setattr(scan, "_PIECE", 7)
+    monkeypatch.setenv(VARIABLE, threads)
+    for seed in range(20):
+        array = np.random.default_rng(seed).integers(0, 200, 1 + 30 * seed).astype(kind)
+        assert scan.extremes(array) == (array.min(), array.max())
