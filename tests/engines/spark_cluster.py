@@ -23,7 +23,7 @@ from typing import Any
 from tests import ROOT
 
 CLASSIC, CONNECT = "classic", "connect"
-TIMEOUT = 480  # seconds for all checks of a kind of session, on a machine that is busy
+TIMEOUT = 600  # seconds for all checks of a kind of session, on a machine that is busy
 _COMMON = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
