@@ -38,7 +38,7 @@ def added(mechanism: Any, parts: Iterable[Any]) -> tuple[SummaryTable, Counter[s
             bad.update({why: number} if why else {})
         sound = part.filter(reason.is_null()).rename_columns([*BY, "level", "cell", "count", "reason"])
         numbers = [sound.column(name).to_numpy() for name in ("level", "cell", "count")]
-        total.add_cells(Cells(coded(sound, BY, {}), *numbers), simulated=True)
+        total.add_cells(Cells.of(coded(sound, BY, {}), *numbers), simulated=True)
     return total.table(), bad
 
 

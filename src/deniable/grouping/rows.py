@@ -65,7 +65,7 @@ class Rows:
 
     def entries(self, groups: int) -> tuple[Indices, Indices, Counts]:
         """Rows, cells and counts that are not zero, of the first groups; the cell REPORTS has the number of reports."""
-        every = np.stack([self.counts(place) for place in range(groups)])
+        every = np.array([self.counts(place) for place in range(groups)], np.int64).reshape(groups, self.layout.cells)
         rows, cells = np.nonzero(every)
         present = np.flatnonzero(self.n[:groups])
         counts = np.concatenate([self.n[present], every[rows, cells]])
