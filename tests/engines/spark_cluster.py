@@ -48,16 +48,24 @@ def missing() -> str:
 
 def environment(scratch: Path) -> dict[str, str]:
     """What Spark and its workers find: this Python, the sources under test, and no address but this machine's."""
-    import pyspark
-
     own = {
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_WORKER_DIR": str(scratch / "work"),  # else it is beside the installed package
-        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+        "SPARK_HOME": str(_home(scratch / "home")),
     }
     return {**os.environ, **own}
+
+
+def _home(folder: Path) -> Path:
+    """A home of Spark with all that is installed; executors write there, which the installed package need not allow."""
+    import pyspark
+
+    folder.mkdir()
+    for installed in Path(pyspark.__file__).parent.iterdir():
+        if installed.name != "work":
+            (folder / installed.name).symlink_to(installed)
+    return folder
 
 
 def outcomes(kind: str, folder: Path) -> dict[str, str]:
