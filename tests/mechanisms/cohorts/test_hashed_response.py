@@ -76,9 +76,10 @@ def test_one_cohort_with_a_bucket_for_each_value_is_randomized_response(seed: in
     # section 5.4: the same mechanism with permuted output symbols
     k = 9
     one, plain = hashed(k, 1, k, epsilon=1.2), dn.RandomizedResponse(k, 1.2)
-    assert one.thresholds["truth"] == plain.thresholds["truth"]
-    assert one.guarantee() == plain.guarantee()
-    assert one.reconstruction_rate() == plain.reconstruction_rate()
+    # the threshold of grr is lower by less than k, so that the other words fall into k equal shares
+    assert 0 <= one.thresholds["truth"] - plain.thresholds["truth"] < k
+    assert one.guarantee().epsilon == pytest.approx(plain.guarantee().epsilon, abs=1e-15)
+    assert one.reconstruction_rate() == pytest.approx(plain.reconstruction_rate(), rel=1e-15)
     assert one.noise("users") == pytest.approx(plain.noise("users"), rel=1e-9)
     counts = np.random.default_rng(seed).integers(0, 1000, k)
     renamed = np.zeros_like(counts)
