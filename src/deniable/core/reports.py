@@ -127,7 +127,7 @@ class Reports:
         fingerprint, simulated = read_metadata(table.schema.metadata)
         column = only_column(table, COLUMN)
         width = column.type.list_size if pa.types.is_fixed_size_list(column.type) else None
-        flat = column.combine_chunks()
+        flat = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()  # one chunk is not copied
         flat = pa.concat_arrays(flat.chunks) if isinstance(flat, pa.ChunkedArray) else flat
         flat = flat.flatten() if width else flat
         if not pa.types.is_unsigned_integer(flat.type):

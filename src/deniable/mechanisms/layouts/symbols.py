@@ -48,7 +48,10 @@ class SymbolLayout(Layout):
             if data.size:
                 raise MalformedReport(f"reports must be one whole number each, got {data.ndim}-d {data.dtype}")
             data = data.reshape(-1).astype(np.uint32)
-        least, most = extremes(data, threaded=False) if data.size else (0, 0)
+        if data.dtype.kind == "u":
+            least, most = 0, data.max(initial=0)
+        else:
+            least, most = extremes(data, threaded=False) if data.size else (0, 0)
         if most >= self.symbols or least < 0:
             at = int(np.flatnonzero((data >= self.symbols) | (data < 0))[0])
             raise MalformedReport(f"report at position {at} must {self._rule(int(data[at]))}")
