@@ -77,3 +77,20 @@ def test_extremes_are_those_of_the_whole_array(monkeypatch: pytest.MonkeyPatch, 
     for seed in range(20):
         array = np.random.default_rng(seed).integers(0, 200, 1 + 30 * seed).astype(kind)
         assert scan.extremes(array) == (array.min(), array.max())
+
+
+def test_threads_share_the_search_for_extremes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "LARGE", 1)
+    monkeypatch.setattr(scan, "_PIECE", 1)
+    monkeypatch.setenv(VARIABLE, "2")
+    both, seen = threading.Barrier(2, timeout=60), set()
+
+    class Slow(np.ndarray):
+        def min(self, *_: object, **__: object) -> object:
+            if threading.get_ident() not in seen:
+                seen.add(threading.get_ident())
+                both.wait()  # until the other thread has a piece too
+            return np.asarray(self).min()
+
+    assert scan.extremes(np.arange(10).view(Slow)) == (0, 9)
+    assert len(seen) == 2

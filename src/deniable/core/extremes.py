@@ -21,9 +21,12 @@ def extremes(array: Numbers, *, threaded: bool = True) -> tuple[Any, Any]:
     """
 
     def found(starts: Iterable[int]) -> tuple[list[Any], list[Any]]:
-        parts = [array[start : start + _PIECE] for start in starts]
-        pairs = [(part.min(), part.max()) for part in parts]
-        return [low for low, _ in pairs], [high for _, high in pairs]
+        lows, highs = [], []
+        for start in starts:  # one at a time: whoever lists them takes them all
+            part = array[start : start + _PIECE]
+            lows.append(part.min())
+            highs.append(part.max())
+        return lows, highs
 
     threads = workers() if threaded and len(array) >= LARGE else 1
     made = share(found, range(0, len(array), _PIECE), threads)
