@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from deniable.estimation.operators import transforms
 from deniable.estimation.operators.transforms import Transform
 from deniable.kernels.transforms import turn
 
@@ -30,9 +31,28 @@ def test_a_transform_is_as_long_as_asked_and_little_longer(least: int) -> None:
     np.testing.assert_allclose(transform.backward(transform.forward(row)), row, rtol=0, atol=1e-13)
 
 
+def test_memory_is_used_again_and_threads_change_no_bit(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transform = Transform.of_at_least(2**20 + 300)
+    row, whole = rng.normal(size=2**19 + 5), rng.integers(0, 9, transform.length)
+    assert transform.length >= transforms._LARGE
+    found = []
+    for threads in (1, 2, 3):
+        monkeypatch.setenv("DENIABLE_THREADS", str(threads))
+        spectrum, back = np.full(transform.shape, np.nan, np.complex128), np.full(transform.length, np.nan)
+        assert transform.forward(row, spectrum) is spectrum
+        kept = spectrum.copy()
+        assert transform.backward(spectrum, back) is back
+        found.append((kept, back, transform.forward(whole, spectrum)))
+    for one in found[1:]:
+        assert all(map(np.array_equal, one, found[0]))
+    np.testing.assert_allclose(found[0][1], np.pad(row, (0, transform.length - len(row))), rtol=0, atol=1e-12)
+
+
 @pytest.mark.twin
 def test_turning_equals_its_slow_twin(rng: np.random.Generator) -> None:
     table = rng.normal(size=(5, 150)) + 1j * rng.normal(size=(5, 150))
-    wanted = [[table[r, c] * np.exp(0.37j * r * c) for c in range(150)] for r in range(5)]
-    turn(table, 0.37)
+    wanted = [[table[r, c] * np.exp(0.37j * (3 + r) * c) for c in range(150)] for r in range(5)]
+    turn(table, 0.37, 3)
     np.testing.assert_allclose(table, wanted, rtol=1e-12)

@@ -234,8 +234,9 @@ def test_a_guess_of_the_values_saves_a_gradient_and_changes_nothing(name: str, m
     assert misled.gap <= 1e-12
 
 
-def test_scores_of_few_reports_need_no_zeros(rng: np.random.Generator) -> None:
-    operator = dn.mechanism("clh", k=50, epsilon=2.0).operator()
+@pytest.mark.parametrize(("name", "options"), [("clh", {}), ("csr", {}), ("csr", {"padding": False}), ("pgr", {})])
+def test_scores_of_few_reports_need_no_zeros(name: str, options: dict[str, Any], rng: np.random.Generator) -> None:
+    operator = dn.mechanism(name, k=50, epsilon=2.0, **options).operator()
     assert isinstance(operator, Sparing)
     everywhere = np.zeros(len(operator.forward(np.full(50, 0.02))))
     reports = np.flatnonzero(rng.random(len(everywhere)) < 0.3)

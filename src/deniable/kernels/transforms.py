@@ -14,13 +14,14 @@ _PIECE = 64  # columns per sine and cosine of their own
 
 
 @compiled
-def turn(table: Spectrum, angle: Any) -> None:
-    """Multiply the number in row r and column c by e^(i angle r c)."""
+def turn(table: Spectrum, angle: Any, first: Any) -> None:
+    """Multiply the number in row r and column c by e^(i angle (first + r) c)."""
     turns = np.empty(_PIECE, np.complex128)
     for row in range(table.shape[0]):
+        step = angle * (first + row)
         for place in range(_PIECE):
-            turns[place] = complex(math.cos(angle * row * place), math.sin(angle * row * place))
+            turns[place] = complex(math.cos(step * place), math.sin(step * place))
         for start in range(0, table.shape[1], _PIECE):
-            first = complex(math.cos(angle * row * start), math.sin(angle * row * start))
+            here = complex(math.cos(step * start), math.sin(step * start))
             for place in range(min(_PIECE, table.shape[1] - start)):
-                table[row, start + place] *= first * turns[place]
+                table[row, start + place] *= here * turns[place]

@@ -70,7 +70,7 @@ class SeenChannel:
 
     def gradient(self, scores: Floats) -> Floats:
         """C scores for all values."""
-        if isinstance(self.operator, Sparing):
+        if len(self.seen) < self.cells and isinstance(self.operator, Sparing):
             return self.operator.adjoint_of(self.seen, scores)
         return self.operator.adjoint(self.embed(scores))
 

@@ -6,7 +6,7 @@ with D_j, a convolution over Z_K, so that sums over a set of w elements cost O(K
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -69,7 +69,7 @@ class ShiftFamily:
         if counts.max() >= _EXACT:
             low, high = counts % _EXACT, counts // _EXACT
         sums = self.gather(low)
-        total = np.rint(sums).astype(np.int64)
+        total = np.rint(sums, out=sums).astype(np.int64)
         return total + _EXACT * self.support(high) if len(high) else total
 
     @cached_property
@@ -82,35 +82,62 @@ class ShiftFamily:
         transform = Transform.of_at_least(self.modulus + self.values - 1)
         sets = np.empty((self.cohorts, *transform.shape), np.complex128)
         for j in range(self.cohorts):
-            sets[j] = transform.forward(self.indicator(j))
+            transform.forward(self.indicator(j), sets[j])
         return transform, sets
 
     def gather(self, scores: Floats | Counts) -> Floats:
         """sum_j sum_(d in D_j) scores[j, x + d], for every value x."""
         rows = scores.reshape(self.cohorts, self.modulus)
-        transform, sets = self._padded
-        total: Any = None
-        around = np.zeros(transform.length)
-        for j in range(self.cohorts):
-            # the row is continued cyclically, as far as x + d may reach
+
+        def put(j: int, around: Floats) -> None:
             around[: self.modulus] = rows[j]
             around[self.modulus : self.modulus + self.values - 1] = rows[j, : self.values - 1]
-            spectrum = transform.forward(around)
+
+        return self._gathered(put)
+
+    def gather_of(self, reports: Indices, scores: Floats) -> Floats:
+        """`gather` of scores that are zero except for these reports."""
+        cohorts, places = np.divmod(reports, self.modulus)
+        order = np.argsort(cohorts, kind="stable")
+        parts = np.split(order, np.searchsorted(cohorts[order], np.arange(1, self.cohorts)))
+
+        def put(j: int, around: Floats) -> None:
+            around[:] = 0.0
+            own = places[parts[j]]
+            again = own < self.values - 1
+            around[own] = scores[parts[j]]
+            around[self.modulus + own[again]] = scores[parts[j][again]]
+
+        return self._gathered(put)
+
+    def _gathered(self, put: Callable[[int, Floats], None]) -> Floats:
+        """`gather` of a row per cohort, which `put` continues cyclically as far as x + d may reach."""
+        transform, sets = self._padded
+        around, total = np.zeros(transform.length), None
+        spectrum = np.empty(transform.shape, np.complex128)
+        for j in range(self.cohorts):
+            put(j, around)
+            transform.forward(around, spectrum)
             np.conj(spectrum, out=spectrum)  # in place: large arrays cost more to allocate than to fill
             spectrum *= sets[j]
-            total = spectrum if total is None else np.add(total, spectrum, out=total)
-        return transform.backward(np.conj(total, out=total))[: self.values]
+            if total is not None:
+                total += spectrum
+            elif self.cohorts > 1:
+                total, spectrum = spectrum, np.empty_like(spectrum)
+        product = spectrum if total is None else total
+        return transform.backward(np.conj(product, out=product), around)[: self.values]
 
     def scatter(self, weights: Floats) -> Floats:
         """sum_(d in D_j) weights[y - d], for every (j, y): the transpose of `gather`. Weights left out are 0."""
         transform, sets = self._padded
         spectrum = transform.forward(weights)
+        product, row = np.empty_like(spectrum), np.empty(transform.length)
         out = np.empty((self.cohorts, self.modulus))
         for j in range(self.cohorts):
-            product = transform.backward(spectrum * sets[j])
-            out[j] = product[: self.modulus]
+            transform.backward(np.multiply(spectrum, sets[j], out=product), row)
+            out[j] = row[: self.modulus]
             beyond = self.values - 1  # a sum y = x + d >= K wraps around to y - K
-            out[j, :beyond] += product[self.modulus : self.modulus + beyond]
+            out[j, :beyond] += row[self.modulus : self.modulus + beyond]
         return out
 
     def supported(self, values: Indices, reports: Indices) -> Mask:

@@ -23,7 +23,7 @@ import numpy as np
 from deniable.core.arrays import Codes, Counts, Floats, Indices, Mask, Numbers
 from deniable.core.extras import needed
 from deniable.estimation.operators.designs import ShiftFamily
-from deniable.estimation.operators.two_level import ListingTwoLevelOperator
+from deniable.estimation.operators.two_level import SparingTwoLevelOperator
 
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 _TOTAL = 2**50  # pieces are smaller where their sum would be too large for floats
@@ -218,7 +218,7 @@ class LinearHashes:
 class ClassOperator:
     """Reports (y, a) in the order y N + a: `high` or `low` of the shifts, but `middle` where the value is y."""
 
-    shifts: ListingTwoLevelOperator
+    shifts: SparingTwoLevelOperator
     middle: float
 
     @property
@@ -239,9 +239,7 @@ class ClassOperator:
     def adjoint_of(self, reports: Indices, scores: Floats) -> Floats:
         """`adjoint` of scores that are zero except for these reports: nothing is brought into another order."""
         own, classes = np.divmod(reports, self.family.cohorts)
-        rows = np.zeros(self.family.cohorts * self.family.modulus)
-        rows[classes * self.family.modulus + own] = scores
-        sums = self.shifts.adjoint(rows)
+        sums = self.shifts.adjoint_of(classes * self.family.modulus + own, scores)
         listed = own < self.family.values
         np.add.at(sums, own[listed], (self.middle - self.shifts.low) * scores[listed])
         return sums

@@ -41,6 +41,15 @@ class ListedIncidence(Incidence, Protocol):
         ...
 
 
+@runtime_checkable
+class SparingIncidence(ListedIncidence, Protocol):
+    """An incidence that sums the scores of few reports without the zeros of all others."""
+
+    def gather_of(self, reports: Indices, scores: Floats) -> Floats:
+        """`gather` of scores that are zero except for these reports."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class TwoLevelOperator:
     """The channel of an incidence: `high` for the reports that support a value, `low` for all others.
@@ -90,9 +99,21 @@ class ListingTwoLevelOperator(TwoLevelOperator):
         return self.incidence.supported(values, reports).view(np.uint8)
 
 
+@dataclass(frozen=True, eq=False)
+class SparingTwoLevelOperator(ListingTwoLevelOperator):
+    """A two-level operator that takes the scores of few reports alone."""
+
+    incidence: SparingIncidence
+
+    def adjoint_of(self, reports: Indices, scores: Floats) -> Floats:
+        return _line(self.low * scores.sum(), self.gain, self.incidence.gather_of(reports, scores), scores)
+
+
 def two_level_operator(incidence: Incidence, high: Fraction, low: Fraction) -> TwoLevelOperator:
     """The operator of an incidence and two exact probabilities; it lists entries if the incidence does."""
     levels = float(high), float(low), float(high - low)
+    if isinstance(incidence, SparingIncidence):
+        return SparingTwoLevelOperator(incidence, *levels)
     if isinstance(incidence, ListedIncidence):
         return ListingTwoLevelOperator(incidence, *levels)
     return TwoLevelOperator(incidence, *levels)

@@ -28,7 +28,7 @@ from deniable.core.validate import whole
 from deniable.estimation.channel import PureChannel
 from deniable.estimation.operators.designs import ShiftFamily
 from deniable.estimation.operators.hashing import ClassOperator
-from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
+from deniable.estimation.operators.two_level import SparingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
 from deniable.mechanisms.designs.cyclotomy import class_table
@@ -162,7 +162,7 @@ class CyclotomicLocalHashing(PublicCoin):
 
     def operator(self) -> ClassOperator:
         shifts = two_level_operator(self.family, self.two_level.high, self.two_level.low)
-        assert isinstance(shifts, ListingTwoLevelOperator)
+        assert isinstance(shifts, SparingTwoLevelOperator)
         return ClassOperator(shifts, 1 / self.symbols)
 
 
