@@ -12,7 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable.core import extremes as scan
-from deniable.core.threads import VARIABLE, share, workers
+from deniable.core.threads import PARTS, VARIABLE, share, share_rows, workers
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])
@@ -41,6 +41,20 @@ def test_an_error_stops_all_threads_and_is_raised(error: type[BaseException], in
         share(work, range(10_000), 2)
     assert len(taken) < 10_000
     assert threading.enumerate() == before
+
+
+@pytest.mark.parametrize(("rows", "large", "parts"), [(9, False, 1), (9, True, 3), (10**6, True, PARTS), (0, True, 0)])
+def test_rows_are_divided_alike_for_any_number_of_threads(
+    rows: int, large: bool, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for threads in ("1", "2", "7"):
+        monkeypatch.setenv(VARIABLE, threads)
+        found: dict[int, slice] = {}
+        share_rows(found.__setitem__, rows, large=large)
+        made = sorted(found.items(), key=lambda each: each[0])
+        assert [number for number, _ in made] == list(range(parts))
+        assert [row for _, part in made for row in (part.start, part.stop)][1:-1:2] == [p.start for _, p in made[1:]]
+        assert not parts or (made[0][1].start, made[-1][1].stop) == (0, rows)
 
 
 def test_a_system_that_allows_no_more_threads_does_the_work_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

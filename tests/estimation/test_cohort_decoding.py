@@ -34,6 +34,25 @@ def test_products_with_the_design_are_those_of_its_matrix(hashes: int, complete:
     assert np.allclose(design.inverse_sums[0], np.diag(np.linalg.pinv(centred @ centred.T)))
 
 
+@pytest.mark.parametrize("hashes", [1, 2])
+def test_threads_share_a_large_table_and_change_no_bit(
+    hashes: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cohort_design, "LARGE", 0)
+    table = rng.integers(0, 7, (37 * hashes, 20)).astype(np.uint16)
+    if hashes > 1:
+        table[1::2][table[1::2] == table[::2]] = 7
+    design = CohortDesign(table, 7, hashes, 1 / 7)
+    x, weights = dense(design), rng.normal(size=20)
+    found = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("DENIABLE_THREADS", threads)
+        found.append((design.scatter(weights), design.product(weights)))
+    assert np.allclose(found[0][0].reshape(-1), x.T @ weights)
+    assert np.allclose(found[0][1], x @ x.T @ weights)
+    assert all(np.array_equal(*pair) for one in found[1:] for pair in zip(one, found[0], strict=True))
+
+
 @pytest.mark.parametrize(
     ("name", "k", "cohorts", "buckets"),
     [("orr", 1000, 64, 64), ("orr", 1000, 20, 64), ("cms", 1000, 128, 16), ("hcms", 800, 16, 128)],

@@ -15,6 +15,7 @@ from typing import TypeVar
 from deniable.core.errors import InvalidArgument
 
 VARIABLE = "DENIABLE_THREADS"
+PARTS = 4  # of a table that threads share, at most
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -58,6 +59,21 @@ def share(work: Callable[[Iterable[Piece]], Result], pieces: Iterable[Piece], th
     if errors:
         raise errors[0]
     return made
+
+
+def share_rows(work: Callable[[int, slice], None], rows: int, *, large: bool) -> None:
+    """Let threads work on parts of the rows of a large table, each with its number; of a small one on all at once.
+
+    The parts do not depend on the number of threads.
+    """
+    size = -(-rows // PARTS) if large else rows
+    parts = [slice(start, min(start + size, rows)) for start in range(0, rows, max(1, size))]
+
+    def each(taken: Iterable[tuple[int, slice]]) -> None:
+        for number, part in taken:
+            work(number, part)
+
+    share(each, enumerate(parts), workers() if large else 1)
 
 
 def _taken(left: deque[Piece]) -> Iterator[Piece]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from deniable.core.arrays import Floats, Indices, Mask, Table
 from deniable.core.extras import needed
+from deniable.core.threads import PARTS, share_rows
 from deniable.estimation.methods.systems import inverse_form, solve
 from deniable.randomness.simulated import generator
 
@@ -32,6 +33,7 @@ _TOLERANCE = 1e-6  # of the residual: far below any standard error
 _FULL = 0.95  # the largest load for which errors are estimated
 _RANK = 1e-9  # eigenvalues below this share of the largest count as zero
 _PRECISION = 7e-3  # relative standard error of the mean of the inverse's diagonal
+LARGE = 2**22  # entries of a table from which threads share it
 _SHORT = 1e-3  # share of a quadratic form of the inverse that ending early may leave out
 _REST = 2e-2  # share of the diagonal that is extrapolated, to a tenth or better
 
@@ -81,7 +83,11 @@ class CohortDesign:
         from deniable.kernels.cohort_hashes import scatter
 
         out = np.zeros((self.cohorts, self.buckets + 1))
-        scatter(self.table, self.hashes, weights, out)
+
+        def part(_: int, own: slice) -> None:
+            scatter(self.table[own.start * self.hashes : own.stop * self.hashes], self.hashes, weights, out[own])
+
+        share_rows(part, self.cohorts, large=self.table.size >= LARGE)
         return np.asarray(out[:, :-1] - self.centre * weights.sum())
 
     def sketched(self, shares: Floats) -> Floats:
@@ -111,10 +117,17 @@ class CohortDesign:
             return self.gather(self.scatter(weights))
         # the cells of a cohort add up to (1 - k centre) times the sum of the weights
         total = float(weights.sum())
-        out, rows = np.empty(self.values), np.empty((4, self.buckets))
-        through_cells(self.table, -self.centre * total, weights, rows, out)
+        # of few cohorts each part would be as long as their sum
+        large = self.table.size >= LARGE and self.cohorts >= 4 * PARTS
+        outs = np.zeros((PARTS if large else 1, self.values))
+
+        def part(number: int, own: slice) -> None:
+            rows = np.empty((4, self.buckets))
+            through_cells(self.table[own], -self.centre * total, weights, rows, outs[number])
+
+        share_rows(part, self.cohorts, large=large)
         cells = self.cohorts * (1 - self.buckets * self.centre) * total
-        return np.asarray(out - self.centre * cells)
+        return np.asarray(outs.sum(0) - self.centre * cells)
 
     def solve(self, wanted: Floats, enough: float = 0.0) -> tuple[Floats, int]:
         """x with (X X^T) x = wanted, and the steps taken (0 for a direct solution).

@@ -13,7 +13,8 @@ from deniable.core import hashing
 from deniable.core.arrays import Indices, Keys, Table, Words
 from deniable.core.caches import FieldsOnly
 from deniable.core.errors import InvalidArgument
-from deniable.estimation.cohorts.design import CohortDesign
+from deniable.core.threads import share_rows
+from deniable.estimation.cohorts.design import LARGE, CohortDesign
 
 _MOST_BYTES = 2**33  # of a table of buckets
 
@@ -69,10 +70,15 @@ class CohortFunctions(FieldsOnly):
             hint = f"Buckets take {each:,} bytes per value. Use fewer values at a time, or fewer cohorts."
             raise InvalidArgument("values", rule, len(indices), hint)
         table = np.empty((self.cohorts * self.hashes, len(indices)), kind)
-        if self.size:
-            fill_permuted(indices, self.keys, self.size, self.buckets, table)
-        else:
-            fill_hashed(indices, self.maps, self.buckets, table)
+        maps, keys = self.maps, self.keys
+
+        def fill(_: int, own: slice) -> None:
+            if self.size:
+                fill_permuted(indices, keys[own], self.size, self.buckets, table[own])
+            else:
+                fill_hashed(indices, maps[own], self.buckets, table[own])
+
+        share_rows(fill, len(table), large=table.size >= LARGE)
         if self.hashes > 1:
             mark_repeats(table, self.hashes, self.buckets)
         return table
