@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from fractions import Fraction
 from itertools import chain, combinations, product
 
 import numpy as np
@@ -35,6 +36,14 @@ def test_a_cost_is_stated_before_anything_is_built(name: str) -> None:
         assert set(m.spec.parameters) == set(needed)
         assert None not in m.spec.parameters.values()
         assert dn.from_spec(m.spec.to_json()) == m
+
+
+@pytest.mark.parametrize("name", dn.list_mechanisms())
+def test_epsilon_may_be_a_fraction_or_numpys(name: str) -> None:
+    case = cases.of(name)
+    epsilon = case.one_setting["epsilon"]
+    for other in (Fraction(epsilon), np.float64(epsilon)):
+        assert case.one(epsilon=other) == case.one()
 
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pytest
 
 import deniable as dn
@@ -80,6 +81,13 @@ def test_a_count_has_at_most_the_digits_stated() -> None:
     assert dn.Release.from_json(json.dumps({**document, "values": ["9" * digits, 0, 3]})).values[0] == 10**digits - 1
     with pytest.raises(dn.MalformedReport, match="whole number"):
         dn.Release.from_json(json.dumps({**document, "values": ["9" * (digits + 1), 0, 3]}))
+    largest, larger = (
+        dn.Release(np.array([count], object), RELEASE.noise) for count in (1 - 10**digits, -(10**digits))
+    )
+    assert dn.Release.from_json(largest.to_json()) == dn.Release.from_arrow(largest.to_arrow()) == largest
+    for write in (larger.to_json, larger.to_arrow):
+        with pytest.raises(dn.InvalidArgument, match=f"at most {most} digits"):
+            write()
 
 
 def test_heavy_hitters_start_with_the_magic_stated() -> None:

@@ -32,7 +32,9 @@ _LAYOUT_MEMBER = "deniable.release"
 _MEMBERS = {_LAYOUT_MEMBER, "epsilon", "sensitivity", "ratio", "simulated", "shape", "values"}
 _OPTIONAL = {"columns", "labels"}  # what the command line adds
 _IN_METADATA = sorted((_MEMBERS | {"columns"}) - {"values"})
-_DECIMAL = re.compile("0|-?[1-9][0-9]{0,3999}")  # Python reads no more than 4,300 digits
+MOST_DIGITS = 4000  # of a count in a file: Python reads no more than 4,300
+_DECIMAL = re.compile(f"0|-?[1-9][0-9]{{0,{MOST_DIGITS - 1}}}")
+_TOO_LARGE = 10**MOST_DIGITS
 _MOST_DIMENSIONS = 32
 
 
@@ -127,7 +129,7 @@ class Release:
             "ratio": str(int(self.noise.q * 2**128)),
             "simulated": self.simulated,
             "shape": list(self.shape),
-            "values": [value if abs(value) <= EXACT else str(value) for value in flat],
+            "values": [value if abs(value) <= EXACT else _digits(value) for value in flat],
         }
         return json.dumps(document)
 
@@ -146,7 +148,7 @@ class Release:
 
         flat = self.values.reshape(-1)
         large = flat.dtype == object
-        column = pa.array([str(value) for value in flat] if large else flat)
+        column = pa.array([_digits(value) for value in flat] if large else flat)
         document = json.loads(self.to_json())
         metadata = {name: json.dumps(value) for name, value in document.items() if name != "values"}
         return pa.table({"count": column}).replace_schema_metadata(metadata)
@@ -177,6 +179,13 @@ class Release:
                 )
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
         return _from_members({**found, "values": [value for row in rows for value in row]})
+
+
+def _digits(count: int) -> str:
+    """A count as decimal digits, if they can be read again."""
+    if abs(count) >= _TOO_LARGE:
+        raise InvalidArgument("values", f"have at most {MOST_DIGITS:,} digits to be written", "a longer one")
+    return str(count)
 
 
 def _from_members(found: dict[str, Any]) -> Release:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -57,6 +58,15 @@ def test_two_bits_of_a_report_are_independent(seed: int) -> None:
     tossed = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, :130].astype(float)
     correlations = np.corrcoef(tossed.T)[~np.eye(130, dtype=bool)]
     assert np.abs(correlations).max() <= 7 / math.sqrt(n)
+
+
+@pytest.mark.parametrize("name", ["oue", "sue", "the", "orappor"])
+def test_one_report_of_millions_of_values_takes_time_linear_in_them(name: str) -> None:
+    m = dn.mechanism(name, k=2**24, epsilon=1.0)
+    start = time.process_time()
+    m.privatize_one(2**23)
+    # a twentieth of a second; where each word is cut from the whole report, it is most of a minute
+    assert time.process_time() - start < 5
 
 
 def test_a_report_may_be_empty() -> None:

@@ -26,15 +26,14 @@ from deniable.core.errors import cut, listed, shown
 from deniable.core.reports import LAYOUT_KEY
 from deniable.core.suggest import did_you_mean
 from deniable.counts.noise import DiscreteLaplace
-from deniable.counts.release import Release, as_release
+from deniable.counts.release import MOST_DIGITS, Release, as_release
 from deniable.counts.whole import whole_counts
 
 _MARK = "@epsilon="
 _NOISE = re.compile(r"(\S+) sensitivity=([0-9]+)( simulated)?")
 _FLOAT = re.compile("[0-9]{1,20}([.][0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 _SMALL = "^-?[0-9]{1,18}$"  # numbers that certainly fit 64 bits
-_MOST_DIGITS = 4000  # Python reads no more than 4,300
-_WHOLE = re.compile(rf"(-?[0-9]{{1,{_MOST_DIGITS}}})(?:\.0*)?")  # pandas writes 3 as "3.0" in a column with gaps
+_WHOLE = re.compile(rf"(-?[0-9]{{1,{MOST_DIGITS}}})(?:\.0*)?")  # pandas writes 3 as "3.0" in a column with gaps
 _BARE = "count"  # the column of a file of bare numbers
 _SAYS = b"deniable.release"
 
@@ -256,7 +255,7 @@ def _count(cell: Any, name: str, row: int, show: bool) -> int:
     if cell is not None and not isinstance(cell, bool) and (match := _WHOLE.fullmatch(str(cell))):
         return int(match[1])
     got = "an empty cell" if cell is None else shown(cell) if show else f"another value; {SHOW_VALUES}"
-    most = f" of at most {_MOST_DIGITS:,} digits" if len(str(cell)) > _MOST_DIGITS else ""
+    most = f" of at most {MOST_DIGITS:,} digits" if len(str(cell)) > MOST_DIGITS else ""
     raise CommandError(f"count in row {row} of column {shown(name)} must be a whole number{most}, got {got}")
 
 
