@@ -12,6 +12,7 @@ from deniable.mechanisms.catalogue import CLASSES
 
 PUBLIC = {  # the modules of the public names; "" where the name is that of a module
     "Accumulator": "mechanisms.base.accumulator",
+    "Amplification": "auditing.amplification.answer",
     "ask": "counts",
     "Alike": "derived.alike",
     "Answer": "counts.answer",
@@ -57,6 +58,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "ValueOutsideDomain": "core.errors",
     "WeakPrivacy": "core.weak",
     "alike": "derived.alike",
+    "amplify": "auditing.amplification.amplify",
     "combine": "counts.combination",
     "compare": "planning.comparison",
     "compare_extensions": "counts.operator.debias",

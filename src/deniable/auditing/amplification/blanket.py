@@ -19,6 +19,7 @@ step errs upwards, or its error is added:
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,10 +27,9 @@ import numpy as np
 from deniable.auditing.amplification.pair_laws import PairLaw
 from deniable.core.arrays import Floats
 
-FINE, COARSE = 2**13, 2**11  # half the points of the grid: to certify, and to search
-_WIDTH = 11.0  # half the grid, in standard deviations of the tilted sum
-_ROUNDING = 2.0**-46  # of a transform, relative to its largest value: 128 units in the last place
-_STEEP = 20.0  # most e-folds of the tilt from one point to the next
+FINE, COARSE = 2**13, 2**12  # half the points of the grid: to certify, and to search
+_WIDTH, _JUMPS = 10.0, 8  # half the grid: standard deviations of the tilted sum, and as many of its largest terms
+_ROUNDING = 2.0**-46  # of a product of transforms, in the Euclidean norm: 128 units in the last place
 _STEPS = 200
 
 
@@ -58,8 +58,10 @@ def _mean_of_positive(values: Floats, chances: Floats, n: int, half: int) -> flo
     size = float(np.abs(values).max())
     theta = _tilt(values, chances)
     deviation = _deviation(values, chances, theta)
-    theta = min(theta, _STEEP * half / _reach(deviation, size, n))
-    deviation = _deviation(values, chances, theta)
+    rounding = n * size * 2.0**-49  # of the values themselves
+    if theta * _reach(deviation, size, n) > half:  # the tilt is steep from one point to the next, and delta tiny
+        log_moment = math.log1p(float((chances * np.expm1(theta * values)).sum()))
+        return math.exp(n * log_moment * (1 - 2.0**-40)) / (theta * math.e) + rounding
 
     found = _on_grid(values, _tilted(values, chances, theta), theta, size / half, half)
     current, wrong = _Sum(found[0], size / half, 0.0), n * (found[1] + half * 2.0**-52)
@@ -75,13 +77,12 @@ def _mean_of_positive(values: Floats, chances: Floats, n: int, half: int) -> flo
     positive = np.maximum(current.law[half + 1 :], 0.0)
     inside = float((positive * points * np.exp(-theta * points)).sum())
     total = math.exp(min(0.0, current.log_total))  # M^n <= 1: M is below its value 1 at theta = 0
-    rounding = n * size * 2.0**-49  # of the values themselves
     return total * (inside + wrong / (theta * math.e)) * (1 + n * 2.0**-50) + rounding
 
 
 def _reach(deviation: float, size: float, terms: int) -> float:
-    """How far the grid reaches: no further than the sum itself."""
-    return min(terms * size, _WIDTH * deviation * math.sqrt(terms) + size)
+    """How far the grid reaches: no further than the sum itself, and far enough for rare, large terms."""
+    return min(terms * size, _WIDTH * deviation * math.sqrt(terms) + _JUMPS * size)
 
 
 def _tilted(values: Floats, chances: Floats, theta: float) -> Floats:
@@ -134,23 +135,22 @@ def _doubled(
     found: _Sum, extra: tuple[Floats, Floats] | None, theta: float, step: float, half: int
 ) -> tuple[_Sum, float]:
     """The law of the sum of two such sums, and of one more term; return also the mass that may be wrong."""
-    reach, parts = 2 * half, [found.law, found.law]
-    log_total = 2 * found.log_total
+    reach, log_total, single = 2 * half, 2 * found.log_total, None
     if extra is not None:
         values, masses = extra
         own = max(1, math.ceil(float(np.abs(values).max()) / found.step))
-        single, _ = _on_grid(values, masses, theta, found.step, own)
+        single = _on_grid(values, masses, theta, found.step, own)[0]
         total = float(single.sum())
-        parts.append(single / total)
+        single = single / total
         log_total += math.log(total)
         reach += own
     length = 1 << (2 * reach).bit_length()
-    spectrum = np.fft.rfft(parts[0], length) ** 2
-    if extra is not None:
-        spectrum *= np.fft.rfft(parts[2], length)
+    spectrum = np.fft.rfft(found.law, length) ** 2
+    if single is not None:
+        spectrum *= np.fft.rfft(single, length)
     law = np.fft.irfft(spectrum, length)[: 2 * reach + 1]
-    # the transform of a product errs by no more than its largest value allows, at each of the points
-    wrong = _ROUNDING * float(np.sqrt((parts[0] ** 2).sum() * (parts[1] ** 2).sum())) * length
+    # spectra are at most 1, so the error's Euclidean norm is a few roundings of the law's; its sum is at most as here
+    wrong = _ROUNDING * math.sqrt(length * float((found.law**2).sum()))
     places = found.step * np.arange(-reach, reach + 1)
     onto, lost = _on_grid(places, law, theta, max(step, found.step), half)
     return _scaled(_Sum(onto, max(step, found.step), log_total)), wrong + lost
@@ -169,9 +169,8 @@ def least_epsilon(laws: tuple[PairLaw, ...], n: int, delta: float, most: float) 
     return rough if exact is None else exact
 
 
-def falling_root(function: object, level: float, low: float, high: float, precision: float) -> float | None:
+def falling_root(function: Callable[[float], float], level: float, low: float, high: float, precision: float) -> float | None:
     """The least point, up to a relative precision, at which a falling function was seen to be at most `level`."""
-    assert callable(function)
     if function(high) > level or high <= 0:
         return None
     if low > 0 and function(low) <= level:
