@@ -37,7 +37,9 @@ def test_the_most_that_a_report_adds(name: str) -> None:
     assert found.hidden == pytest.approx(hidden, abs=1)
 
 
-@pytest.mark.parametrize(("name", "together"), [("oue", 31.6), ("ss", 31.3), ("sue", 25.4), ("she", 320), ("grr", 53.4)])
+@pytest.mark.parametrize(
+    ("name", "together"), [("oue", 31.6), ("ss", 31.3), ("sue", 25.4), ("she", 320), ("grr", 53.4)]
+)
 def test_the_most_for_ten_targets(name: str, together: float) -> None:
     found = dn.poisoning(dn.mechanism(name, k=100, epsilon=1.0), 10, liars=0.01, n=10_000)
     assert found.together == pytest.approx(together, rel=0.003)

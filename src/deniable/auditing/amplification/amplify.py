@@ -66,7 +66,7 @@ def amplify(
         raise InvalidArgument("delta", "be given, or epsilon, and not both", delta, hint)
     response = isinstance(mechanism, RandomizedResponse)
     if delta is not None:
-        delta = _checked_delta(delta)
+        delta = checked_delta(delta)
         bounds = _epsilons(ratio, local, laws, honest, delta, response=response)
         quick = closed_form(ratio, honest, delta)
     else:
@@ -115,7 +115,8 @@ def _share(liars: object) -> Fraction:
     return Fraction(repr(float(liars)))
 
 
-def _checked_delta(delta: object) -> float:
+def checked_delta(delta: object) -> float:
+    """Return a delta above 0 and below 1, or raise InvalidArgument."""
     if isinstance(delta, (int, float)) and not isinstance(delta, bool) and delta == 0:
         raise InvalidArgument("delta", "be positive", delta, _NO_DELTA)
     number = positive(delta=delta)
@@ -150,5 +151,7 @@ def _notes(mechanism: Mechanism | float, laws: tuple[PairLaw, ...]) -> tuple[str
     if laws:
         return ()
     if isinstance(mechanism, Mechanism):
-        return (f"No blanket is known for {mechanism.name} here: this is the bound for any mechanism, which is larger.",)
+        return (
+            f"No blanket is known for {mechanism.name} here: this is the bound for any mechanism, which is larger.",
+        )
     return ("This holds for any mechanism; for a given one the bound is smaller: give its spec.",)

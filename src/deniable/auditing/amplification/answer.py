@@ -32,7 +32,12 @@ class Amplification:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
-        return {**self.__dict__, "bounds": dict(self.bounds), "conditions": list(self.conditions), "notes": [*self.notes]}
+        return {
+            **self.__dict__,
+            "bounds": dict(self.bounds),
+            "conditions": list(self.conditions),
+            "notes": [*self.notes],
+        }
 
     def facts(self) -> list[tuple[str, str]]:
         """Names and what the answer says of each."""

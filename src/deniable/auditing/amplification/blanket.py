@@ -169,7 +169,9 @@ def least_epsilon(laws: tuple[PairLaw, ...], n: int, delta: float, most: float) 
     return rough if exact is None else exact
 
 
-def falling_root(function: Callable[[float], float], level: float, low: float, high: float, precision: float) -> float | None:
+def falling_root(
+    function: Callable[[float], float], level: float, low: float, high: float, precision: float
+) -> float | None:
     """The least point, up to a relative precision, at which a falling function was seen to be at most `level`."""
     if function(high) > level or high <= 0:
         return None

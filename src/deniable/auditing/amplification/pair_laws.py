@@ -139,9 +139,7 @@ def _filters(mechanism: FlippedFilters) -> PairLaw:
     odds = float(1 / mechanism.flip - 1)
     set_bits = [math.comb(hashes, j) * q**j * (1 - q) ** (hashes - j) for j in range(hashes + 1)]
     pairs = ((i, j) for i in range(hashes + 1) for j in range(hashes + 1))
-    return PairLaw.of(
-        *((odds ** (2 * i), odds ** (2 * j), set_bits[i] * set_bits[j] / odds**hashes) for i, j in pairs)
-    )
+    return PairLaw.of(*((odds ** (2 * i), odds ** (2 * j), set_bits[i] * set_bits[j] / odds**hashes) for i, j in pairs))
 
 
 def _levels(mechanism: SummationHistogramEncoding) -> PairLaw:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +47,17 @@ class Averaging:
     def reports_until(self, share: float) -> int | None:
         """The least number of reports with which a guess is right this often; None if there are too few here."""
         return next((count for count, right in enumerate(self.right, start=1) if right >= share), None)
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw the shares, beside the most that the sum of the epsilons allows; with a path, also write a picture."""
+        from deniable.plots.repeats import draw_repeats
+
+        most = [1 / (1 + math.exp(-spent)) for spent in self.epsilons]
+        return draw_repeats(self.right, most, path, title=f"{self.mechanism}, epsilon {self.epsilon:.4g} per report")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {**self.__dict__, "right": list(self.right)}
 
     def __repr__(self) -> str:
         return brief(self, mechanism=self.mechanism, reports=f"{self.reports:,}", right=f"{self.right[-1]:.4g}")
@@ -98,8 +111,3 @@ def _unit(odds: Floats) -> float:
     if np.abs(multiples - np.rint(multiples)).max() < 1e-6:
         return least
     return float(sizes.max()) / _PARTS
-
-
-def best_case(epsilon: float, reports: int) -> float:
-    """The most that so many reports could give away between two values: t epsilon of odds."""
-    return 1 / (1 + math.exp(-epsilon * reports))

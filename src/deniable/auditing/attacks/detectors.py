@@ -53,6 +53,15 @@ class Detection:
         """Whether any test is an alarm."""
         return any(test.alarm for test in self.tests)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            **self.__dict__,
+            "alarm": self.alarm,
+            "tests": [dict(test.__dict__) for test in self.tests],
+            **{name: list(getattr(self, name)) for name in ("targets", "skipped", "blind")},
+        }
+
     def __repr__(self) -> str:
         return brief(self, mechanism=self.mechanism, n=f"{self.n:,}", alarm=self.alarm)
 
@@ -61,7 +70,9 @@ class Detection:
         lines = [f"{verdict} ({self.n:,} reports of {self.mechanism}; false alarms: at most {self.rate:.2g} per batch)"]
         for test in self.tests:
             mark = "!" if test.alarm else " "
-            lines.append(f" {mark} {test.name}: {_chance(test.rarity)} of all honest batches are as unusual{test.found}")
+            lines.append(
+                f" {mark} {test.name}: {_chance(test.rarity)} of all honest batches are as unusual{test.found}"
+            )
         if self.targets:
             shown = ", ".join(str(label) for label in self.targets[:_NAMED])
             more = f" and {len(self.targets) - _NAMED} more" if len(self.targets) > _NAMED else ""

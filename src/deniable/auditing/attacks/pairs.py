@@ -67,8 +67,9 @@ def pairs_of(mechanism: Mechanism) -> Pairs | None:
     """The chances behind the statistic, for mechanisms whose reports name the values that they support."""
     if isinstance(mechanism, SubsetSelection):
         p, w, k = mechanism.channel.p, mechanism.w, mechanism.k
-        inside, outside = Fraction((w - 1) * (w - 2), (k - 1) * max(k - 2, 1)), Fraction(
-            w * (w - 1), (k - 1) * max(k - 2, 1)
+        inside, outside = (
+            Fraction((w - 1) * (w - 2), (k - 1) * max(k - 2, 1)),
+            Fraction(w * (w - 1), (k - 1) * max(k - 2, 1)),
         )
         return Pairs(mechanism.channel, p * inside + (1 - p) * outside, p * (w - 1) / (k - 1))
     if isinstance(mechanism, UnaryEncoding):

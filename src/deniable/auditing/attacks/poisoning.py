@@ -25,6 +25,7 @@ from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, kind_of
 from deniable.core.summary import MAX_COUNT
 from deniable.core.validate import strictly_between, whole
+from deniable.derived.labels import place_of
 from deniable.mechanisms.base.mechanism import Mechanism
 
 
@@ -52,6 +53,10 @@ class Poisoning:
     def shift(self) -> float:
         """The share that the targets gain together, if nobody has them."""
         return self.liars * self.together
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {**self.__dict__, "targets": list(self.targets), "shift": self.shift}
 
     def __repr__(self) -> str:
         return brief(self, mechanism=self.mechanism, most=f"{self.most:.3g}", together=f"{self.together:.3g}")
@@ -117,7 +122,7 @@ def _targets(mechanism: Mechanism, targets: Iterable[Any] | int) -> tuple[list[i
     elif isinstance(targets, (str, bytes)) or not isinstance(targets, Iterable):
         raise InvalidArgument("targets", "be a list of values, or how many", kind_of(targets))
     else:
-        places = sorted(set(mechanism.domain.indices(list(targets)).tolist()))
+        places = sorted({place_of(mechanism.domain, label) for label in targets})
         if not places:
             raise InvalidArgument("targets", "name at least one value", [])
     return places, tuple(mechanism.domain.label(place) for place in places)

@@ -22,6 +22,7 @@ from deniable.core.display import brief
 from deniable.core.domain import Domain
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, kind_of
+from deniable.derived.labels import place_of
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.channels.finite_channel import FiniteChannel
 from deniable.mechanisms.cohorts.flipped_filters import FlippedFilters
@@ -49,6 +50,10 @@ class Reconstruction:
     without: float
     with_report: float
     sure: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return dict(self.__dict__)
 
     def __repr__(self) -> str:
         shares = {"without": f"{self.without:.4g}", "with_report": f"{self.with_report:.4g}"}
@@ -91,7 +96,7 @@ def checked_prior(prior: Prior | None, domain: Domain) -> Floats:
         return np.full(domain.k, 1 / domain.k)
     if isinstance(prior, Mapping):
         given = np.array([_share(value) for value in prior.values()], np.float64)
-        shares = np.bincount(domain.indices(list(prior)), given, domain.k)
+        shares = np.bincount([place_of(domain, label) for label in prior], given, domain.k)
     else:
         if isinstance(prior, (str, bytes)) or not isinstance(prior, (Sequence, np.ndarray)):
             raise InvalidArgument("prior", "be a mapping from labels, or a list of shares", kind_of(prior))

@@ -120,9 +120,7 @@ class ResidueNoise:
     def _on_residues(self, weights: Floats) -> list[Floats]:
         """For each modulus, the weights of the residues in a weighted sum of the estimate, less their mean."""
         sums = self.system.blocks(self.system.fold(self.system.solve(weights)[0]))
-        return [
-            weight * (folded - folded.mean()) for weight, folded in zip(self.system.weights, sums, strict=True)
-        ]
+        return [weight * (folded - folded.mean()) for weight, folded in zip(self.system.weights, sums, strict=True)]
 
     def _weights(self, values: Indices) -> list[Floats]:
         """For each modulus, b less its mean: the weights of the residues in the estimates of these values."""
