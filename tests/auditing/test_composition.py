@@ -16,7 +16,7 @@ from deniable.auditing.composition.composed import composed_delta
 
 
 def enumerated(epsilons: list[float], epsilon: float) -> float:
-    """Over all outcomes of randomised response at each epsilon: sum (Pr[outcome | x] - e^epsilon Pr[outcome | x'])_+."""
+    """Over all outcomes of randomised response at each epsilon: sum (Pr[y | x] - e^epsilon Pr[y | x'])_+."""
     total = 0.0
     for signs in itertools.product((1, -1), repeat=len(epsilons)):
         one = math.prod(1 / (1 + math.exp(-sign * e)) for sign, e in zip(signs, epsilons, strict=True))

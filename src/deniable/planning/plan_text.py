@@ -75,7 +75,8 @@ def facts(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _liars(found: Poisoning) -> str:
     many = f"{len(found.targets):,} values" if len(found.targets) > 1 else "one value"
-    seen = f"; the pair detector sees {percent(found.visible)} of them" if (found.visible or 1) < 1 else ""
+    share = found.visible
+    seen = f"; the pair detector sees {percent(share)} of them" if share is not None and share < 1 else ""
     return f"{percent(found.liars)} of users, lying together, add {percent(found.shift)} to {many}{seen}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from deniable.core.errors import InvalidArgument
 from deniable.mechanisms.base.definition import MAX_EPSILON
@@ -78,12 +79,8 @@ def _in_a_shuffle(asked: Question) -> Plan:
     without = replace(asked, others=replace(asked.others, central_epsilon=None))
     limit = MAX_EPSILON if asked.most_epsilon is None else min(_down(asked.most_epsilon), MAX_EPSILON)
     most = limit if asked.epsilon is None else min(limit, asked.epsilon)
-    found = [
-        (epsilon, meets)
-        for meets in (lambda _: True, lambda each: each.name == RESPONSE)
-        if (epsilon := largest_local(asked, central, most, lambda value, meets=meets: _try(without, value, meets)))
-    ]
-    chosen = [(epsilon, _choose(without, epsilon, meets)) for epsilon, meets in found]
+    found = [(largest_local(asked, central, most, partial(_try, without, meets)), meets) for meets in (_any, _response)]
+    chosen = [(epsilon, _choose(without, epsilon, meets)) for epsilon, meets in found if epsilon]
     if not chosen:
         raise InvalidArgument("central_epsilon", "be larger", central, "No report would be this uninformative.")
     epsilon, best = min(chosen, key=lambda each: each[1].forecast.mean_variance)
@@ -98,7 +95,15 @@ def _in_a_shuffle(asked: Question) -> Plan:
     return assembled(without, best, asked.n, "epsilon" if asked.epsilon is None else "margin", None)
 
 
-def _try(asked: Question, epsilon: float, meets: Callable[[Forecast], bool]) -> Mechanism | None:
+def _any(_: Forecast) -> bool:
+    return True
+
+
+def _response(each: Forecast) -> bool:
+    return each.name == RESPONSE
+
+
+def _try(asked: Question, meets: Callable[[Forecast], bool], epsilon: float) -> Mechanism | None:
     try:
         return _choose(asked, epsilon, meets).mechanism
     except InvalidArgument:

@@ -9,9 +9,9 @@ from deniable.auditing.amplification.answer import Amplification
 from deniable.auditing.amplification.blanket import FINE, blanket_delta, least_epsilon
 from deniable.auditing.amplification.clones import (
     any_share,
-    closed_form,
     clones_delta,
     clones_epsilon,
+    closed_form,
     response_share,
 )
 from deniable.auditing.amplification.pair_laws import PairLaw, pair_laws
@@ -28,8 +28,7 @@ _NO_DELTA = "No shuffle gives delta 0 below the local epsilon. Common choices ar
 
 CONDITIONS = (
     "Each person sends one report to a batch.",
-    "Nobody can tell who sent which report: no id, address, time or cohort travels beside it, and whoever shuffles "
-    "does not tell.",
+    "Nobody can tell who sent which report: no id, address or time lies beside it, and whoever shuffles keeps quiet.",
     "The reports counted are of honest senders: false reports hide nobody.",
     "Reports are made with fresh randomness, without a seed.",
 )

@@ -12,11 +12,11 @@ from deniable.core.display import brief
 
 @dataclass(frozen=True)
 class Amplification:
-    """The privacy of one person once reports have been shuffled: (epsilon, delta), against everybody who sees the batch.
+    """The privacy of one person once reports have been shuffled: (epsilon, delta), against all who see the batch.
 
     `local` is what each report promises by itself, to whoever knows its sender. `honest` of the `n` reports hide a
-    person. `bounds` holds what every bound certifies, and `bound` names the one that was taken; `closed` is the bound in
-    closed form, for comparison. All of it depends on the `conditions`.
+    person. `bounds` holds what every bound certifies, and `bound` names the one that was taken; `closed` is the bound
+    in closed form, for comparison. All of it depends on the `conditions`.
     """
 
     epsilon: float

@@ -5,8 +5,8 @@
 Reference: Balle, Bell, Gascon, Nissim 2019, Theorem 5.2 and Lemma 5.3; Su, Cheng, Wang 2025 (arXiv 2504.07414: no other
 way to divide the channel gives less).
 
-The law of the sum is computed on a grid, by doubling: from the sum of m terms follows that of 2m, on a coarser grid. Each
-step errs upwards, or its error is added:
+The law of the sum is computed on a grid, by doubling: from the sum of m terms follows that of 2m, on a coarser grid.
+Each step errs upwards, or its error is added:
 
 - Mass between two points of a grid is divided among them so that the mean stays. That only adds spread, and the mean of
   a convex function of the sum grows.
@@ -123,7 +123,7 @@ def _on_grid(places: Floats, masses: Floats, theta: float, step: float, half: in
     over = masses * up * np.exp(tilt * (1 - up))
     index = below.astype(np.int64) + half
     size = 2 * half + 1
-    return np.bincount(index, under, size) + np.bincount(index + 1, over, size), lost
+    return np.asarray(np.bincount(index, under, size) + np.bincount(index + 1, over, size), np.float64), lost
 
 
 def _scaled(found: _Sum) -> _Sum:
@@ -148,10 +148,10 @@ def _doubled(
     spectrum = np.fft.rfft(found.law, length) ** 2
     if single is not None:
         spectrum *= np.fft.rfft(single, length)
-    law = np.fft.irfft(spectrum, length)[: 2 * reach + 1]
+    law = np.fft.irfft(spectrum, length)[: 2 * reach + 1].astype(np.float64, copy=False)
     # spectra are at most 1, so the error's Euclidean norm is a few roundings of the law's; its sum is at most as here
     wrong = _ROUNDING * math.sqrt(length * float((found.law**2).sum()))
-    places = found.step * np.arange(-reach, reach + 1)
+    places = np.asarray(found.step * np.arange(-reach, reach + 1), np.float64)
     onto, lost = _on_grid(places, law, theta, max(step, found.step), half)
     return _scaled(_Sum(onto, max(step, found.step), log_total)), wrong + lost
 

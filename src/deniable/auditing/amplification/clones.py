@@ -5,9 +5,9 @@ person's own report shows x with probability e/(e + 1). What an observer then se
 
     (A + D, C - A + 1 - D)  or  (A + 1 - D, C - A + D),    A ~ Bin(C, 1/2),  D ~ Bernoulli(e/(e + 1)).
 
-Any mechanism has clones with the share 1/e (Feldman, McMillan, Talwar 2021, FOCS, Theorem 3.1 and section 3.3). The share
-2/(e + 1) of their later paper needs a report of anybody to be at least as likely as the sum of the reports of x and x',
-over e + 1: true for randomised response, and proved here for no other mechanism (its Lemma 3.5 has an erratum).
+Any mechanism has clones with the share 1/e (Feldman, McMillan, Talwar 2021, FOCS, Theorem 3.1 and section 3.3). The
+share 2/(e + 1) of their later paper needs a report of anybody to be at least as likely as the sum of the reports of x
+and x', over e + 1: true for randomised response, and proved here for no other mechanism (its Lemma 3.5 has an erratum).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def clones_delta(ratio: float, share: float, n: int, epsilon: float) -> float:
     mean, deviation = (n - 1) * share, math.sqrt((n - 1) * share * (1 - share))
     low = max(0, math.floor(mean - _SPREAD * deviation - 40))
     high = min(n - 1, math.ceil(mean + _SPREAD * deviation + 40))
-    # delta falls with c, since a clone may be added by whoever looks: of many numbers the least stands for the next ones
+    # delta falls with c, since whoever looks may add clones: of many numbers the least stands for the next ones
     clones = np.unique(np.linspace(low, high + 1, min(high + 1 - low, _NUMBERS) + 1).astype(np.int64))
     weights = -np.diff(binom.sf(clones - 1, n - 1, share))
     clones = clones[:-1]

@@ -1,1 +1,1 @@
-"""What an attacker learns or moves, computed exactly: guesses, false reports, repeated reports; and how liars are seen."""
+"""What an attacker learns or moves, exactly: guesses, false and repeated reports; and how liars are seen."""

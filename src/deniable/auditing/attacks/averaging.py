@@ -1,7 +1,7 @@
 """What several fresh reports about one value give away: noise that averages out.
 
-Exact for the two values that are easiest to tell apart: each report moves the logarithm of their odds by a step whose law
-the channel states (amplification/pair_laws.py), and the steps of independent reports add up.
+Exact for the two values that are easiest to tell apart: each report moves the logarithm of their odds by a step whose
+law the channel states (amplification/pair_laws.py), and the steps of independent reports add up.
 """
 
 from __future__ import annotations
@@ -63,11 +63,13 @@ class Averaging:
         return brief(self, mechanism=self.mechanism, reports=f"{self.reports:,}", right=f"{self.right[-1]:.4g}")
 
     def __str__(self) -> str:
-        lines = [f"{'reports':>8} {'right':>9} {'epsilon':>9}   guess between two equally likely values"]
+        heading = f"{'reports':>8} {'right':>9} {'epsilon':>9}   guess between two equally likely values"
         shown = [count for count in (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 365, 500) if count < self.reports]
-        for count in [*shown, self.reports]:
-            lines.append(f"{count:8,} {100 * self.right[count - 1]:8.3f}% {self.epsilon * count:9.3g}")
-        return "\n".join(lines)
+        rows = [
+            f"{count:8,} {100 * self.right[count - 1]:8.3f}% {self.epsilon * count:9.3g}"
+            for count in [*shown, self.reports]
+        ]
+        return "\n".join([heading, *rows])
 
 
 def averaging(mechanism: Mechanism, reports: int = 30) -> Averaging:
@@ -76,7 +78,7 @@ def averaging(mechanism: Mechanism, reports: int = 30) -> Averaging:
     >>> import deniable as dn
     >>> found = dn.averaging(dn.mechanism("grr", k=2, epsilon=1.0), 10)
     >>> [round(share, 3) for share in found.right[:3]], round(found.right[-1], 3)
-    ([0.731, 0.731, 0.822], 0.936)
+    ([0.731, 0.731, 0.822], 0.935)
     """
     reports = whole(1, MOST_REPORTS, reports=reports)
     laws = pair_laws(mechanism)

@@ -36,8 +36,8 @@ class Check:
 class Detection:
     """What the tests say of a batch. `targets` are the values that lies push, where a test names them.
 
-    `rate` is the share of honest batches with an alarm, at most. `skipped` has a reason for each test that does not apply,
-    `blind` what no test here can see.
+    `rate` is the share of honest batches with an alarm, at most. `skipped` has a reason for each test that does not
+    apply, `blind` what no test here can see.
     """
 
     mechanism: str
@@ -95,7 +95,9 @@ def detect_poisoning(mechanism: Mechanism, reports: Any, *, level: float = LEVEL
     data, _ = mechanism.checked(reports)
     if not len(data):
         raise EmptySummary("a test needs at least one report; there are none")
-    tests, skipped, targets = [], [], ()
+    tests: list[Check] = []
+    skipped: list[str] = []
+    targets: tuple[Any, ...] = ()
     for part in public_parts(mechanism, data):
         rare = part.rarity
         tests.append(Check(part.name, rare, rare <= level))
@@ -120,7 +122,7 @@ def detect_poisoning(mechanism: Mechanism, reports: Any, *, level: float = LEVEL
 def threshold(level: float) -> float:
     """The statistic of pairs that honest batches exceed with at most this probability: 8 at the usual level."""
     if level <= 1e-6:
-        return max(ALARM, (-1.5 * math.log(level)) ** (2 / 3))
+        return max(ALARM, math.pow(-1.5 * math.log(level), 2 / 3))
     low, high = -10.0, ALARM
     while high - low > 1e-3:
         middle = (low + high) / 2

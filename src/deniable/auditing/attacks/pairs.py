@@ -1,6 +1,7 @@
 """Liars who push several values at once send reports in which these values stand together too often.
 
-With s_v(y) = 1 if y supports v, and k0, k1 the mean of (s_a - q)(s_b - q) for a sender with another value, and with a or b,
+With s_v(y) = 1 if y supports v, and k0, k1 the mean of (s_a - q)(s_b - q) for a sender with another value, and with a
+or b,
 
     Z_ab = sum over reports of (s_a - q)(s_b - q) - n k0 - (k1 - k0) n (f_a + f_b)
 
@@ -164,5 +165,5 @@ def _supported(mechanism: Mechanism, data: Payloads) -> Iterator[Floats]:
             marked = part > mechanism.reach
         else:
             codes = np.ascontiguousarray(part).astype("<u8", copy=False).view(np.uint8)
-            marked = np.unpackbits(codes, axis=1, count=mechanism.k, bitorder="little")
+            marked = np.unpackbits(codes, axis=1, count=mechanism.k, bitorder="little") == 1
         yield marked.astype(np.float32)

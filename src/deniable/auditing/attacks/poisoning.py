@@ -67,8 +67,7 @@ class Poisoning:
         together = f", and those of {many} together by up to {self.together:.3g}" if several else ""
         lines = [
             f"One false report moves a count by {self.least:.3g} to {self.most:+.3g}{together}.",
-            f"{100 * self.liars:.3g}% of {self.n:,} users, lying together, move {many} by {100 * self.shift:.3g}% of all "
-            "users.",
+            f"{100 * self.liars:.3g}% of {self.n:,} users, together, add {100 * self.shift:.3g}% to {many}.",
             f"{math.ceil(self.hidden):,} false reports move a rare value by one standard error.",
         ]
         if self.visible is not None and self.visible < 1:

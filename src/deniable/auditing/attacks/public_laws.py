@@ -1,7 +1,7 @@
 """Parts of a report whose law is known whatever the population is: seeds, cohorts, coordinates, the number of marks.
 
-Each part is a number; the numbers are put into classes, and the count of each class is binomial in any honest batch. The
-test takes the least tail of all counts, exactly, times their number: a false alarm is no likelier than the level.
+Each part is a number; the numbers are put into classes, and the count of each class is binomial in any honest batch.
+The test takes the least tail of all counts, exactly, times their number: a false alarm is no likelier than the level.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What somebody believes before a report, in a file: a JSON object or list, or CSV with a label and a share per line."""
+"""What somebody believes before a report, in a file: a JSON object or list, or CSV of labels and shares."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class ResidueNoise:
         return np.maximum(found - (weights - weights @ self.centre) ** 2, 0.0)
 
     def additions(self, weights: Floats) -> tuple[float, float]:
-        """The least and the most that a report adds to n times the weighted sum: the extreme w residues of a modulus."""
+        """The least and the most that a report adds to n times the weighted sum: by w residues of one modulus."""
         least, most = [], []
         for centred, channel in zip(self._on_residues(weights), self.channels, strict=True):
             order, scale = np.sort(centred), len(self.channels) / channel.gain
