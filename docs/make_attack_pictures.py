@@ -26,7 +26,7 @@ REPORTS, DELTA = 60, 1e-6
 def gains() -> str:
     """What false reports gain at k = 100 and epsilon 1, a row per mechanism."""
     lines = [
-        "| mechanism | one report adds at most | at least | at most to ten values together | reports per standard error |",
+        "| mechanism | one adds at most | at least | at most to ten values together | lies per standard error |",
         "|---|--:|--:|--:|--:|",
     ]
     for name in NAMES:
