@@ -1,5 +1,17 @@
 """The public names and their types; written by `make derived`."""
 
+from deniable.auditing.amplification.amplify import amplify as amplify
+from deniable.auditing.amplification.answer import Amplification as Amplification
+from deniable.auditing.attacks.averaging import Averaging as Averaging
+from deniable.auditing.attacks.averaging import averaging as averaging
+from deniable.auditing.attacks.detectors import detect_poisoning as detect_poisoning
+from deniable.auditing.attacks.detectors import Detection as Detection
+from deniable.auditing.attacks.poisoning import Poisoning as Poisoning
+from deniable.auditing.attacks.poisoning import poisoning as poisoning
+from deniable.auditing.attacks.reconstruction import Reconstruction as Reconstruction
+from deniable.auditing.attacks.reconstruction import reconstruction as reconstruction
+from deniable.auditing.composition.composed import compose as compose
+from deniable.auditing.composition.composed import Composition as Composition
 from deniable.core.domain import Domain as Domain
 from deniable.core.errors import CountOverflow as CountOverflow
 from deniable.core.errors import DeniableError as DeniableError

@@ -22,6 +22,15 @@ def test_a_picture_can_be_drawn_again(script: str, name: str, tmp_path: Path) ->
     assert size_of(tmp_path / name) == size_of(DOCS / "assets" / name)
 
 
+def test_pictures_and_gains_of_attacks_are_those_of_the_code(tmp_path: Path) -> None:
+    script = load("make_attack_pictures.py")
+    script.USERS, script.REPORTS = [1000, 30_000], 5
+    script.main(tmp_path)
+    for name in ("repeats.png", "shuffling.png"):
+        assert size_of(tmp_path / name) == size_of(DOCS / "assets" / name)
+    assert script.gains() in script.PAGE.read_text()
+
+
 def test_biases_stay_and_unbiased_errors_fall_with_the_root_of_the_number_of_parties() -> None:
     script = load("make_federated_picture.py")
     script.REPEATS = 20

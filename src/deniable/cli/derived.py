@@ -30,13 +30,13 @@ def derived(
     answer: Estimate, level: float, sums: list[str] | None, mean: bool, quantiles: list[float] | None
 ) -> list[Quantity]:
     """The derived answers that were asked for."""
-    found = [answer.sum([_label(answer.domain, name) for name in text.split(",")], level) for text in sums or []]
+    found = [answer.sum([labelled(answer.domain, name) for name in text.split(",")], level) for text in sums or []]
     if mean:
         found.append(answer.mean(level))
     return [*found, *(answer.quantile(share, level) for share in quantiles or [])]
 
 
-def _label(domain: Domain, text: str) -> Any:
+def labelled(domain: Domain, text: str) -> Any:
     """The label that is written like this; the text itself where there is none, to be refused."""
     from deniable.core.domain.listed import Integers
 

@@ -97,6 +97,7 @@ class Estimate(Derivable):
     simulated: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
     sums: WeightedSums | None = field(default=None, repr=False)
+    influence: float | None = None  # the most that one report adds to the unbiased count of a value, where known
 
     @property
     def counts(self) -> Floats:
@@ -235,7 +236,17 @@ class Estimate(Derivable):
         seen = int((self.interval(level, simultaneous=simultaneous).low > 0).sum())
         least = percent(self.visible(level, simultaneous=simultaneous), decimals(self.std_error))
         many = "no value does" if seen == 0 else f"{seen:,} of {count:,} values {'does' if seen == 1 else 'do'}"
-        return [promise, f"With {self.n:,} reports nothing below about {least} stands out from zero; {many}."]
+        seen_from = f"With {self.n:,} reports nothing below about {least} stands out from zero; {many}."
+        return [promise, seen_from, *self._trust()]
+
+    def _trust(self) -> list[str]:
+        """What false reports can do to a count, where that is known."""
+        if self.influence is None:
+            return []
+        whose = "a count" if self.unbiased else "an unbiased count"
+        equal = max(1, round(float(self.std_error.min()) * self.n / self.influence))
+        moved = f"One false report moves {whose} by up to {self.influence:.3g}"
+        return [f"{moved}; {equal:,} of them make one standard error."]
 
     def _text_rows(self) -> list[str]:
         rows = self.top(SHOWN)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from deniable.auditing.amplification.answer import Amplification
+from deniable.auditing.attacks.poisoning import Poisoning
 from deniable.core.display import brief
 from deniable.core.extras import needed
 from deniable.core.spec import Spec
@@ -34,7 +36,8 @@ class Plan:
     `found` names what was asked for: "users", "epsilon" or "margin". `margin` is that of a rare value at `level`;
     `visible` is the smallest share that is told from 0 with probability `power`, for a value named in advance, and
     `visible_any` for any of all values. `users` are the users needed for the goal, where that was the question: for a
-    rare value, for the worst frequency, and for all values at once.
+    rare value, for the worst frequency, and for all values at once. `poisoning` says what liars gain, and
+    `amplification` what a shuffle hides, where that was asked.
     """
 
     mechanism: Mechanism
@@ -58,6 +61,8 @@ class Plan:
     top: Mapping[str, float] = field(default_factory=dict)
     suspicion: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    poisoning: Poisoning | None = None
+    amplification: Amplification | None = None
 
     @property
     def spec(self) -> Spec:
@@ -83,6 +88,8 @@ class Plan:
             "runners_up": [row.to_dict() for row in self.runners_up],
             **{name: dict(getattr(self, name)) for name in ("left_out", "users", "top", "suspicion")},
             "notes": list(self.notes),
+            "poisoning": None if self.poisoning is None else self.poisoning.to_dict(),
+            "amplification": None if self.amplification is None else self.amplification.to_dict(),
         }
 
     def __repr__(self) -> str:
@@ -106,4 +113,4 @@ class Plan:
         return Text(str(self))
 
 
-_NESTED = ("expect", "runners_up", "left_out", "users", "top", "suspicion", "notes")
+_NESTED = ("expect", "runners_up", "left_out", "users", "top", "suspicion", "notes", "poisoning", "amplification")

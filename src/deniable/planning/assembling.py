@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from deniable.auditing.amplification.amplify import amplify
+from deniable.auditing.amplification.answer import Amplification
+from deniable.auditing.attacks.poisoning import Poisoning, poisoning
 from deniable.mechanisms.forecasts.choice import TIE
 from deniable.mechanisms.forecasts.forecast import Forecast
 from deniable.planning.answer import Expectation, Plan
@@ -51,7 +54,21 @@ def assembled(asked: Question, chosen: Choice, n: int, found: str, needed: Calla
         top=_top(asked, each, n),
         suspicion=_suspicion(asked, each),
         notes=_notes(asked, n),
+        poisoning=_poisoning(asked, chosen, n),
+        amplification=_amplification(asked, chosen, n),
     )
+
+
+def _poisoning(asked: Question, chosen: Choice, n: int) -> Poisoning | None:
+    if asked.others.liars is None or not asked.listed:
+        return None
+    return poisoning(chosen.mechanism, asked.others.targets, liars=asked.others.liars, n=n)
+
+
+def _amplification(asked: Question, chosen: Choice, n: int) -> Amplification | None:
+    if not asked.others.shuffled:
+        return None
+    return amplify(chosen.mechanism, n=n, delta=asked.others.delta, liars=asked.others.liars or 0.0)
 
 
 def expectations(each: Forecast, n: int, level: float, values: int) -> tuple[Expectation, ...]:
@@ -120,6 +137,10 @@ def _notes(asked: Question, n: int) -> tuple[str, ...]:
         notes.append(f"The number of users was not given; the margins are for {n:,}.")
     if n < _FEW_USERS:
         notes.append(f"With fewer than {_FEW_USERS} users the margins, by the normal approximation, are rough.")
+    if asked.others.liars is not None and not asked.listed:
+        notes.append("What liars gain in an open domain depends on the candidates, and is not computed here.")
+    if asked.others.shuffled:
+        notes.append("A shuffle hides a person only if nobody can tell who sent which report: see deniable amplify.")
     if not asked.listed:
         notes.append("Errors in an open domain depend on the candidates; these are for as many random strings.")
     return tuple(notes)

@@ -36,6 +36,11 @@ def plan(
     max_bits: int | None = None,
     max_client_us: float | None = None,
     max_server_ms: float | None = None,
+    liars: float | None = None,
+    targets: int = 1,
+    shuffled: bool = False,
+    central_epsilon: float | None = None,
+    delta: float | None = None,
     level: float = LEVEL,
     power: float = 0.8,
 ) -> Plan:
@@ -51,6 +56,9 @@ def plan(
     `ids`: the server knows the id of each report, as some mechanisms with very short reports need.
     `max_bits`: bits per report. `max_client_us`, `max_server_ms`: microseconds to make a report, and milliseconds to
     estimate, both measured on this machine, which takes seconds.
+    `liars`, `targets`: the share of users who lie together, for this many values; the plan says what they gain.
+    `shuffled`, `delta`: nobody knows who sent which report; the plan says which epsilon each person has then, but for
+    a probability of delta. With `central_epsilon` the local epsilon is found that gives it.
 
     Raises InvalidArgument, and says what would be feasible, where no mechanism meets the question.
 
@@ -78,6 +86,11 @@ def plan(
             max_bits=max_bits,
             max_client_us=max_client_us,
             max_server_ms=max_server_ms,
+            liars=liars,
+            targets=targets,
+            shuffled=shuffled,
+            central_epsilon=central_epsilon,
+            delta=delta,
             level=level,
             power=power,
         )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from deniable.auditing.amplification.answer import at_most
 from deniable.core.domain.open import Open
 from deniable.core.limits import setup_text
 
 if TYPE_CHECKING:
+    from deniable.auditing.attacks.poisoning import Poisoning
     from deniable.planning.answer import Plan
     from deniable.planning.reasons import RunnerUp
 
@@ -61,8 +63,21 @@ def facts(plan: Plan) -> Iterator[tuple[str, str]]:
         risk = plan.suspicion
         before, after, half = (percent(risk[name]) for name in ("before", "after", "half_becomes"))
         yield "suspicion", f"of {before} becomes at most {after}, and of 50% at most {half}"
+    if plan.poisoning is not None:
+        yield "liars", _liars(plan.poisoning)
+    if plan.amplification is not None:
+        found = plan.amplification
+        hidden = f"among {found.honest:,} honest reports, by: {found.bound}"
+        yield "shuffled", f"epsilon {at_most(found.epsilon)}, delta {at_most(found.delta)} {hidden}"
     if plan.spent < 0.99 * plan.epsilon:
         yield "spent", f"only {plan.spent:.3g} of epsilon {plan.epsilon:g}"
+
+
+def _liars(found: Poisoning) -> str:
+    many = f"{len(found.targets):,} values" if len(found.targets) > 1 else "one value"
+    share = found.visible
+    seen = f"; the pair detector sees {percent(share)} of them" if share is not None and share < 1 else ""
+    return f"{percent(found.liars)} of users, lying together, add {percent(found.shift)} to {many}{seen}"
 
 
 def _several(plan: Plan) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from deniable.auditing.amplification.amplify import checked_delta
 from deniable.core.domain import MAX_SIZE, Domain
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
@@ -15,6 +16,17 @@ from deniable.core.validate import positive, strictly_between, whole
 from deniable.mechanisms.base.definition import checked_epsilon
 from deniable.mechanisms.cohorts.sizes import CANDIDATES
 from deniable.planning.goals import Goal
+
+
+@dataclass(frozen=True)
+class Others:
+    """What was asked about other people: liars and what they push, and a shuffle that hides who sent what."""
+
+    liars: float | None = None
+    targets: int = 1
+    shuffled: bool = False
+    central_epsilon: float | None = None
+    delta: float | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,7 @@ class Question:
     max_bits: int | None
     max_client_us: float | None
     max_server_ms: float | None
+    others: Others
 
     @property
     def listed(self) -> bool:
@@ -98,6 +111,7 @@ def question(
         goal = Goal(**wanted, level=level, power=power, values=values if simultaneous else 1)
     if suspicion is not None:
         strictly_between(strictly_between(0, 1, suspicion=suspicion), 1, at_most=at_most)
+    others = _others(n, values, **{name: limits[name] for name in ("ids", *Others.__dataclass_fields__)})
     for name in ("max_client_us", "max_server_ms"):
         if limits[name] is not None:
             positive(**{name: limits[name]})
@@ -117,7 +131,35 @@ def question(
         None if limits["max_bits"] is None else whole(1, max_bits=limits["max_bits"]),
         limits["max_client_us"],
         limits["max_server_ms"],
+        others,
     )
+
+
+def _others(
+    n: int | None,
+    values: int,
+    ids: bool,
+    liars: float | None,
+    targets: int,
+    shuffled: bool,
+    central_epsilon: float | None,
+    delta: float | None,
+) -> Others:
+    if liars is not None:
+        strictly_between(0, 1, liars=liars)
+    for name, value in {"central_epsilon": central_epsilon, "delta": delta}.items():
+        if value is not None and not shuffled:
+            raise InvalidArgument(name, "be left out", value, "It is for reports that are shuffled.")
+    if shuffled:
+        if ids:
+            raise InvalidArgument("ids", "be left out", ids, "Reports that are shuffled have no ids.")
+        if delta is None:
+            raise InvalidArgument("delta", "be given for reports that are shuffled", delta, "1e-6 is a common choice.")
+        if n is None:
+            raise InvalidArgument("n", "be given for reports that are shuffled", n, "Their number is what hides them.")
+        delta = checked_delta(delta)
+    central = None if central_epsilon is None else positive(central_epsilon=central_epsilon)
+    return Others(liars, whole(1, values, targets=targets), bool(shuffled), central, delta)
 
 
 def _domain(labels: Any, k: int | None, domain: Domain | None, candidates: Any) -> tuple[Domain, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from deniable.core.errors import InvalidArgument
 from deniable.mechanisms.base.definition import MAX_EPSILON
@@ -22,6 +23,7 @@ from deniable.planning.goals import Goal, least_epsilon, rounded_users
 from deniable.planning.plan_text import percent
 from deniable.planning.question import Question, suspected
 from deniable.planning.sample_size import users_of
+from deniable.planning.shuffling import RESPONSE, largest_local
 from deniable.planning.timing import client_ns, server_ms
 from deniable.planning.verification import zipf_counts
 from deniable.simulation import simulate
@@ -49,6 +51,8 @@ def answered(asked: Question) -> Plan:
         after = suspected(asked.suspicion or 0.0, epsilon)
         hint = f"At epsilon {epsilon:g} a suspicion of {asked.suspicion:.3g} can become {after:.3g}."
         raise InvalidArgument("epsilon", f"be at most {_down(limit):g} for this suspicion", epsilon, hint)
+    if asked.others.central_epsilon is not None:
+        return _in_a_shuffle(asked)
     if epsilon is None and asked.goal is not None and asked.n is not None:
         return _with_epsilon(asked, asked.goal, asked.n)
     if epsilon is None and limit is not None:
@@ -66,6 +70,44 @@ def answered(asked: Question) -> Plan:
         _check_feasible(asked, asked.goal, asked.n, chosen)
     found = "epsilon" if asked.epsilon is None else "margin"
     return assembled(asked, chosen, asked.n or ASSUMED_USERS, found, None)
+
+
+def _in_a_shuffle(asked: Question) -> Plan:
+    """Find the local epsilon that gives the central one; randomised response, which hides best, is tried as well."""
+    central = asked.others.central_epsilon
+    assert central is not None
+    without = replace(asked, others=replace(asked.others, central_epsilon=None))
+    limit = MAX_EPSILON if asked.most_epsilon is None else min(_down(asked.most_epsilon), MAX_EPSILON)
+    most = limit if asked.epsilon is None else min(limit, asked.epsilon)
+    found = [(largest_local(asked, central, most, partial(_try, without, meets)), meets) for meets in (_any, _response)]
+    chosen = [(epsilon, _choose(without, epsilon, meets)) for epsilon, meets in found if epsilon]
+    if not chosen:
+        raise InvalidArgument("central_epsilon", "be larger", central, "No report would be this uninformative.")
+    epsilon, best = min(chosen, key=lambda each: each[1].forecast.mean_variance)
+    if asked.epsilon is not None and epsilon < asked.epsilon:
+        rule = f"be at most {epsilon:g} for a central epsilon of {central:g}"
+        raise InvalidArgument(
+            "epsilon", rule, asked.epsilon, f"More than {asked.n:,} users would hide each other better."
+        )
+    assert asked.n is not None
+    if asked.goal is not None:
+        _check_feasible(without, asked.goal, asked.n, best)
+    return assembled(without, best, asked.n, "epsilon" if asked.epsilon is None else "margin", None)
+
+
+def _any(_: Forecast) -> bool:
+    return True
+
+
+def _response(each: Forecast) -> bool:
+    return each.name == RESPONSE
+
+
+def _try(asked: Question, meets: Callable[[Forecast], bool], epsilon: float) -> Mechanism | None:
+    try:
+        return _choose(asked, epsilon, meets).mechanism
+    except InvalidArgument:
+        return None
 
 
 def _with_usual_epsilon(asked: Question) -> Plan:
@@ -140,7 +182,8 @@ def _check_feasible(asked: Question, goal: Goal, n: int, chosen: Choice) -> None
     users = users_of(goal, chosen.mechanism, chosen.forecast)
     if users <= n:
         return
-    epsilon = _with_epsilon(asked, goal, n).epsilon if asked.most_epsilon is None else None
+    bounded = asked.most_epsilon is not None or asked.others.shuffled
+    epsilon = None if bounded else _with_epsilon(asked, goal, n).epsilon
     other = "" if epsilon is None else f", or epsilon {epsilon:g}"
     name, value = ("margin", goal.margin) if goal.margin is not None else ("detect", goal.detect)
     rule = f"be larger for {n:,} users at epsilon {chosen.forecast.epsilon:g}"

@@ -19,6 +19,10 @@ SECTIONS = {
         "users-needed": "Print how many users a question needs.",
         "mechanisms": "List the mechanisms that a spec can name.",
     },
+    "Prove and attack": {
+        "attack": "What one report gives away, and what liars gain; find them.",
+        "amplify": "What shuffling the reports adds to privacy, by proved bounds.",
+    },
     "Publish counts and ask questions about them": {
         "release": "Publish counts once, with exact discrete Laplace noise.",
         "ask": "Answer a question about noisy counts, without bias.",

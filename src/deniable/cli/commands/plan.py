@@ -55,6 +55,20 @@ def plan(
     max_server_ms: Annotated[
         float | None, typer.Option(help="Milliseconds to estimate, at most; measured, which takes seconds.")
     ] = None,
+    liars: Annotated[
+        float | None,
+        typer.Option(parser=share, metavar="SHARE", help="Say what this share of users gains by lying ..."),
+    ] = None,
+    targets: Annotated[int, typer.Option(help="... together, for this many values.")] = 1,
+    shuffled: Annotated[
+        bool, typer.Option("--shuffled", help="Nobody knows who sent which report; say what that hides.")
+    ] = False,
+    central_epsilon: Annotated[
+        float | None, typer.Option(help="With --shuffled: find the local epsilon that gives this one.")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="With --shuffled: the probability with which it may fail, such as 1e-6.")
+    ] = None,
     level: Level = LEVEL,
     power: Annotated[
         float, typer.Option(parser=share, metavar="SHARE", help="The probability with which a share is detected.")
@@ -78,6 +92,8 @@ def plan(
       deniable plan --k 22000 --epsilon 2 --detect 0.1%
       deniable plan --k 1000 --epsilon 2 --users 100000 --top 10 --zipf 1.3
       deniable plan --k 22000 --suspicion 1% --at-most 10%
+      deniable plan --k 100 --epsilon 1 --users 10000 --liars 1% --targets 10
+      deniable plan --k 100 --users 100000 --shuffled --central-epsilon 0.1 --delta 1e-6
       deniable plan --open --candidates 5000 --epsilon 2 --users 1000000 --max-bits 20
     """
     from deniable.cli.io.files import writing
@@ -103,6 +119,11 @@ def plan(
         max_bits=max_bits,
         max_client_us=max_client_us,
         max_server_ms=max_server_ms,
+        liars=liars,
+        targets=targets,
+        shuffled=shuffled,
+        central_epsilon=central_epsilon,
+        delta=delta,
         level=level,
         power=power,
     )

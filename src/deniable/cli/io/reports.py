@@ -171,6 +171,18 @@ def _count_stream(file: io.BufferedReader, kind: str, total: Accumulator) -> Non
         row += len(reports)
 
 
+def kept_reports(name: str, mechanism: Mechanism) -> Reports:
+    """Read all reports of one file into memory, for tests that need more than their counts."""
+    if is_dataset(name):
+        raise CommandError(f"{name}: give one file of reports here, not a folder or a pattern")
+    with reading(name) as file, about(name):
+        kind = kind_of(file)
+        if kind == SUMMARY:
+            raise CommandError("this is a summary; the reports themselves are needed")
+        batches = _parquet_batches(file) if kind == PARQUET else _csv_batches(file, mechanism)
+        return Reports.concatenate(list(batches))
+
+
 def _parquet_batches(file: io.BufferedReader) -> Iterator[Reports]:
     with parquet(file) as source:
         empty = Reports.from_arrow(source.schema_arrow.empty_table())

@@ -99,15 +99,28 @@ class ResidueNoise:
 
     def of_weights(self, weights: Floats) -> Floats:
         """n Var of the weighted sum of the estimate, if all users had one value; one entry per value."""
-        solved = self.system.solve(weights)[0]
-        sums, k = self.system.blocks(self.system.fold(solved)), self.system.k
+        k = self.system.k
         found = np.zeros(k)
-        for weight, channel, folded in zip(self.system.weights, self.channels, sums, strict=True):
+        for centred, channel in zip(self._on_residues(weights), self.channels, strict=True):
             a, d = channel.moments()
-            centred = weight * (folded - folded.mean())
             added = a * (centred @ centred) + d * centred**2
             found += len(self.channels) / channel.gain**2 * added[np.arange(k) % channel.m]
         return np.maximum(found - (weights - weights @ self.centre) ** 2, 0.0)
+
+    def additions(self, weights: Floats) -> tuple[float, float]:
+        """The least and the most that a report adds to n times the weighted sum: by w residues of one modulus."""
+        least, most = [], []
+        for centred, channel in zip(self._on_residues(weights), self.channels, strict=True):
+            order, scale = np.sort(centred), len(self.channels) / channel.gain
+            least.append(scale * float(order[: channel.w].sum()))
+            most.append(scale * float(order[-channel.w :].sum()))
+        constant = float(weights @ self.centre)
+        return min(least) + constant, max(most) + constant
+
+    def _on_residues(self, weights: Floats) -> list[Floats]:
+        """For each modulus, the weights of the residues in a weighted sum of the estimate, less their mean."""
+        sums = self.system.blocks(self.system.fold(self.system.solve(weights)[0]))
+        return [weight * (folded - folded.mean()) for weight, folded in zip(self.system.weights, sums, strict=True)]
 
     def _weights(self, values: Indices) -> list[Floats]:
         """For each modulus, b less its mean: the weights of the residues in the estimates of these values."""

@@ -199,6 +199,21 @@ class Mechanism(Definition):
         units = (Summary(unit, 1, self.fingerprint) for unit in np.eye(self.layout.cells, dtype=np.int64))
         return np.array([self.unbiased(unit) @ weights for unit in units])
 
+    def additions(self, weights: Floats) -> tuple[float, float]:
+        """The least and the most that one report, made by no matter whom, adds to n times the weighted sum."""
+        assert self._operator is not None, f"{self.name} must state what its reports add"
+        scores = self.scores(weights)
+        return float(scores.min()), float(scores.max())
+
+    @property
+    def influence(self) -> tuple[float, float] | None:
+        """The least and the most that one report adds to the estimated count of a value; None where values differ."""
+        if self.channel is None:
+            return None
+        # (1 [supported] - q)/(p - q)
+        gain = self.channel.gain
+        return float(-self.channel.q / gain), float((1 - self.channel.q) / gain)
+
     def supporters(self, summary: Summary) -> Counts | None:
         """For each value, the number of reports in a fixed set that its senders make more often than others.
 

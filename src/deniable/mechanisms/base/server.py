@@ -118,6 +118,7 @@ def assembled(
         simulated=summary.simulated,
         details=details,
         sums=_sums(mechanism, summary, unbiased, noise, rule, target) if combines else None,
+        influence=mechanism.influence[1] if mechanism.influence is not None else None,
     )
 
 

@@ -52,9 +52,14 @@ def given(made: CohortMechanism, exact: Floats | None, evidence: Evidence) -> tu
 
 def of_weights(made: CohortMechanism, weights: Floats) -> Floats:
     """n Var of the weighted sum of the estimate, if all users had one value; one entry per value."""
+    on_cells, constant = cell_weights(made, weights)
+    moments = made.second_moments(made.whole_design, on_cells[np.newaxis], np.array([constant]))[:, 0]
+    return np.maximum(moments - weights**2, 0.0)
+
+
+def cell_weights(made: CohortMechanism, weights: Floats) -> tuple[Floats, float]:
+    """What a report adds to n times the weighted sum of the estimate: weights of its cells, and a constant."""
     design, even = made.whole_design, np.full(made.k, 1 / made.k)
     solved = design.solve(weights)[0]
-    constant = weights @ even - solved @ design.gather(design.scatter(even))
-    on_cells = design.cohorts * design.scatter(solved)
-    moments = made.second_moments(design, on_cells[np.newaxis], np.array([constant]))[:, 0]
-    return np.maximum(moments - weights**2, 0.0)
+    constant = float(weights @ even - solved @ design.gather(design.scatter(even)))
+    return design.cohorts * design.scatter(solved), constant

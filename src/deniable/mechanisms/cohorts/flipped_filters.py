@@ -26,6 +26,7 @@ from deniable.estimation.cohorts.design import CohortDesign
 from deniable.estimation.operators.marks import BucketMarkOperator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.cohorts.base import CohortMechanism
+from deniable.mechanisms.cohorts.errors import cell_weights
 from deniable.mechanisms.cohorts.sizes import BucketRule
 from deniable.mechanisms.layouts.bitmaps import one_bit
 from deniable.mechanisms.layouts.filters import FilterLayout
@@ -196,6 +197,17 @@ class FlippedFilters(CohortMechanism):
             means = padded[:, cohort][:, own].sum(1).T - self.functions.centre * weights[:, cohort].sum(1) + constant
             found += means**2
         return found / self.cohorts
+
+    def additions(self, weights: Floats) -> tuple[float, float]:
+        self.check_closed()
+        on_cells, constant = cell_weights(self, weights)
+        if self.hashes == 1:  # as in `cohort_cells`
+            on_cells = on_cells - on_cells.mean(1, keepdims=True)
+        # sum_b weight [c, b] ((bit b - q)/(p - q) - centre), and a constant: every filter is a possible report
+        gain, flip = float(1 - 2 * self.flip), float(self.flip)
+        fixed = constant - on_cells.sum(1) * (flip / gain + self.functions.centre)
+        least, most = np.minimum(on_cells, 0).sum(1) / gain, np.maximum(on_cells, 0).sum(1) / gain
+        return float((fixed + least).min()), float((fixed + most).max())
 
     def _noisy_counts(self, users: Counts, sizes: Counts, generator: np.random.Generator) -> Counts:
         # the bits of a report are independent given its cohort and value, and so are the counts

@@ -27,6 +27,7 @@ from deniable.estimation.cohorts.design import CohortDesign
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.cohorts.base import CohortMechanism
+from deniable.mechanisms.cohorts.errors import cell_weights
 from deniable.mechanisms.cohorts.sizes import BucketRule
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
@@ -173,6 +174,15 @@ class HadamardSketch(CohortMechanism):
             means = means + weights[:, cohort, row].T
         found: Floats = scale**2 * squares / self._pairs + 2 * constant * means / self.cohorts + constant**2
         return found
+
+    def scores(self, weights: Floats) -> Floats:
+        on_cells, constant = cell_weights(self, weights)
+        # the share of a report's cohort is 1/m in each of its buckets, less the centre
+        fixed = constant + on_cells.sum(1) * (1 / self.buckets - self.functions.centre)
+        scale = self.coordinates / (self.buckets * float(self.gain))
+        signed = scale * to_coordinates(on_cells)
+        adds = np.stack([fixed[:, np.newaxis] + signed, fixed[:, np.newaxis] - signed], axis=2)
+        return np.asarray(adds.reshape(-1))
 
     def _noisy_counts(self, users: Counts, sizes: Counts, generator: np.random.Generator) -> Counts:
         true = np.zeros((self.cohorts, self.coordinates, 2), np.int64)

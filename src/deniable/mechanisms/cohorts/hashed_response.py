@@ -24,6 +24,7 @@ from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.operators.two_level import ListingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.cohorts.base import CohortMechanism
+from deniable.mechanisms.cohorts.errors import cell_weights
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.bounds import rejection_bound
@@ -171,6 +172,14 @@ class HashedResponse(CohortMechanism):
         for cohort, row in enumerate(design.table):
             found += gain / self.cohorts * squares[cohort][row]
         return found
+
+    def scores(self, weights: Floats) -> Floats:
+        if self.plain:
+            return super().scores(weights)
+        on_cells, constant = cell_weights(self, weights)
+        sums = on_cells.sum(1, keepdims=True)
+        adds = (on_cells - self._other * sums) / float(self.gain) - self.functions.centre * sums + constant
+        return np.asarray(adds.reshape(-1))
 
     def _noisy_counts(self, users: Counts, sizes: Counts, generator: np.random.Generator) -> Counts:
         truthful = generator.binomial(users, float(self.gain))

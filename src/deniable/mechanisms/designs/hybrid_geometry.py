@@ -214,6 +214,10 @@ class HybridProjectiveGeometryResponse(Mechanism):
         shares = (self.shifts.neighbours(evidence.counts) / evidence.n - far) / more
         return self._block_noise.given(shares, target)
 
+    @property
+    def influence(self) -> tuple[float, float]:
+        return min(self._block_noise.adds), max(self._block_noise.adds)
+
     def steps_of(self, evidence: Evidence, target: str) -> Steps:
         del evidence
         return self._block_noise.steps(target)

@@ -134,6 +134,12 @@ class HadamardMechanism(Mechanism):
         near = self._of_cells(np.bincount(np.arange(self.k) % blocks, weights, blocks).astype(np.float64))
         return np.asarray(alpha * (2 * agree - near) + beta * near + gamma * weights.sum())
 
+    @property
+    def influence(self) -> tuple[float, float]:
+        if self.channel is not None:
+            return float(-self.channel.q / self.channel.gain), float((1 - self.channel.q) / self.channel.gain)
+        return min(self._block_noise.adds), max(self._block_noise.adds)
+
     def noise(self, target: str) -> tuple[float, float, float]:
         if self.channel is not None:
             return super().noise(target)

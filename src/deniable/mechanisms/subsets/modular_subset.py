@@ -244,6 +244,9 @@ class ModularSubsetSelection(Mechanism):
     def variances_of(self, weights: Floats) -> Floats:
         return self._noise.of_weights(weights)
 
+    def additions(self, weights: Floats) -> tuple[float, float]:
+        return self._noise.additions(weights)
+
     def noise_accuracy(self) -> float:
         """Relative standard error of the stated variance: zero up to 640 values, else the sampling error."""
         return self._noise.accuracy

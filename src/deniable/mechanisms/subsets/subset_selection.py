@@ -159,6 +159,13 @@ class SubsetSelection(Mechanism):
         between = p * (1 - p) * (weights - mean) ** 2
         return np.asarray((drawn * variance / max(others - 1, 1) + between) / float(self.channel.gain) ** 2)
 
+    def additions(self, weights: Floats) -> tuple[float, float]:
+        # (the sum over the w values held - q times that over all)/(p - q)
+        order, all_of_them = np.sort(weights), float(self.channel.q) * float(weights.sum())
+        ends = order[: self.w].sum(), order[-self.w :].sum()
+        least, most = ((float(end) - all_of_them) / float(self.channel.gain) for end in ends)
+        return least, most
+
     def reports_operator(self, data: Payloads) -> MarkOperator:
         return MarkOperator(data, self.k, float(self.ratio()))
 

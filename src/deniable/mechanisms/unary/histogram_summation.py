@@ -231,6 +231,16 @@ class SummationHistogramEncoding(Mechanism):
         # levels are independent, with one variance for all users
         return np.full(self.k, float(self.level_variance / self.gain**2) * float(weights @ weights))
 
+    def additions(self, weights: Floats) -> tuple[float, float]:
+        # (level - mean)/gain, and every row of levels is a possible report
+        below, above = (float(end / self.gain) for end in (-self.mean, self.levels - 1 - self.mean))
+        low, high = float(np.minimum(weights, 0).sum()), float(np.maximum(weights, 0).sum())
+        return below * high + above * low, above * high + below * low
+
+    @property
+    def influence(self) -> tuple[float, float]:
+        return self.additions(np.ones(1))
+
     def reports_operator(self, data: Payloads) -> LevelOperator:
         return LevelOperator(data, np.array([float(odds) for odds in self._odds]))
 

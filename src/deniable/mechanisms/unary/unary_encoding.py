@@ -137,6 +137,12 @@ class UnaryEncoding(Mechanism):
         other, extra = float(q * (1 - q) / gain**2), float((1 - p - q) / gain)
         return np.asarray(other * (weights @ weights) + extra * weights**2)
 
+    def additions(self, weights: Floats) -> tuple[float, float]:
+        # every set of bits is a possible report
+        all_of_them, gain = float(self.channel.q) * float(weights.sum()), float(self.channel.gain)
+        least, most = np.minimum(weights, 0).sum(), np.maximum(weights, 0).sum()
+        return (float(least) - all_of_them) / gain, (float(most) - all_of_them) / gain
+
     def reports_operator(self, data: Payloads) -> MarkOperator:
         return MarkOperator(data, self.k, float(self.ratio()))
 

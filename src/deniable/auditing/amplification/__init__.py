@@ -1,0 +1,1 @@
+"""Shuffling: the privacy of reports of which nobody knows who sent which."""

@@ -1,0 +1,1 @@
+"""Several reports of one person: how their epsilons add up."""

@@ -1,0 +1,165 @@
+"""Several reports of one person, over attributes and rounds: how much privacy is left. Needs NumPy alone.
+
+- Basic: epsilons and deltas add up. Always true, also where later questions depend on earlier reports.
+- Advanced: with a little delta, k reports of epsilon each spend about epsilon sqrt(2 k log(1/delta)).
+- Exact: a report whose likelihood ratio takes only the values e^epsilon, 1 and e^-epsilon moves the log odds of two
+  values by a step on a lattice; the law of the sum of all steps gives the exact delta for every epsilon. Any
+  epsilon-private report is randomised response on its two values, processed afterwards (Kairouz, Oh, Viswanath 2015,
+  Theorem 3.1), so that this is also the best bound for reports of which only epsilon is known.
+
+Reference: Dwork, Rothblum, Vadhan 2010 (advanced); Kairouz, Oh, Viswanath 2015, Theorems 3.3 and 3.4 (exact).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.arrays import Floats
+from deniable.core.display import brief
+from deniable.core.errors import InvalidArgument, kind_of
+from deniable.core.validate import between, positive, whole
+
+MOST = 100_000  # reports
+_LATTICE = 2**14  # points on each side of the grid of log odds
+_ROUNDING = 1e-12  # relative, of sums of products
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What several reports of one person spend together: (epsilon, delta), by each rule; `epsilon` is the least.
+
+    `basic` is the sum, with delta 0. `advanced` and `exact` hold with `delta`, and are None without one.
+    """
+
+    reports: int
+    delta: float
+    basic: float
+    advanced: float | None
+    exact: float | None
+
+    @property
+    def epsilon(self) -> float:
+        """The least of the bounds."""
+        return min(bound for bound in (self.basic, self.advanced, self.exact) if bound is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {**self.__dict__, "epsilon": self.epsilon}
+
+    def __repr__(self) -> str:
+        return brief(self, reports=f"{self.reports:,}", epsilon=f"{self.epsilon:.4g}", delta=f"{self.delta:.3g}")
+
+    def __str__(self) -> str:
+        lines = [f"{self.reports:,} reports of one person spend"]
+        lines.append(f"  epsilon {self.basic:.4g} with certainty (they add up)")
+        rules = {"advanced composition": self.advanced, "the exact law of the odds": self.exact}
+        for name, bound in rules.items():
+            if bound is not None:
+                lines.append(f"  epsilon {bound:.4g} but for a probability of {self.delta:.3g} ({name})")
+        return "\n".join(lines)
+
+
+def compose(epsilons: float | Iterable[float], times: int = 1, *, delta: float = 0.0) -> Composition:
+    """Add up what reports of one person spend: over attributes (several epsilons), and rounds (`times` of all of them).
+
+    With a delta above 0, bounds that hold but for this probability are given as well.
+
+    >>> compose([0.5, 0.25], times=4).epsilon
+    3.0
+    >>> found = compose(0.1, times=100, delta=1e-6)
+    >>> round(found.basic, 2), round(found.advanced, 2), round(found.exact, 2)
+    (10.0, 5.76, 4.77)
+    """
+    each, delta, times = _checked(epsilons), between(0, 1, delta=delta), whole(1, MOST, times=times)
+    spent = Counter({epsilon: count * times for epsilon, count in Counter(each).items()})
+    reports = sum(spent.values())
+    if reports > MOST:
+        raise InvalidArgument("times", f"leave at most {MOST:,} reports", times)
+    basic = math.fsum(epsilon * count for epsilon, count in spent.items())
+    if delta == 0:
+        return Composition(reports, 0.0, basic, None, None)
+    if delta >= 1:
+        raise InvalidArgument("delta", "be below 1", delta, "With delta 1 nothing is promised.")
+    return Composition(reports, delta, basic, _advanced(spent, delta), _exact(spent, delta, basic))
+
+
+def _checked(epsilons: float | Iterable[float]) -> list[float]:
+    if isinstance(epsilons, (str, bytes)):
+        raise InvalidArgument("epsilons", "be numbers", kind_of(epsilons))
+    given = list(epsilons) if isinstance(epsilons, Iterable) else [epsilons]
+    if not given:
+        raise InvalidArgument("epsilons", "hold at least one number", [])
+    return [positive(epsilons=epsilon) for epsilon in given]
+
+
+def _advanced(spent: Counter[float], delta: float) -> float:
+    """sum eps (e^eps - 1)/(e^eps + 1) + sqrt(2 log(1/delta) sum eps^2)."""
+    drift = math.fsum(count * epsilon * math.tanh(epsilon / 2) for epsilon, count in spent.items())
+    squares = math.fsum(count * epsilon**2 for epsilon, count in spent.items())
+    return drift + math.sqrt(2 * math.log(1 / delta) * squares)
+
+
+def composed_delta(spent: Counter[float], epsilon: float) -> float:
+    """The least delta with which all these reports together are (epsilon, delta)-private, rounded up."""
+    law, unit = _law(spent)
+    return _delta(law, unit, epsilon)
+
+
+def _delta(law: Floats, unit: float, epsilon: float) -> float:
+    """The mean of (1 - e^(epsilon - odds))_+ over the law of the log odds."""
+    places = unit * (np.arange(len(law)) - len(law) // 2)
+    above = places > epsilon
+    return min(1.0, float(law[above] @ -np.expm1(epsilon - places[above])) * (1 + _ROUNDING) + _ROUNDING**2)
+
+
+def _exact(spent: Counter[float], delta: float, basic: float) -> float:
+    law, unit = _law(spent)
+    low, high = 0.0, basic
+    if _delta(law, unit, 0.0) <= delta:
+        return 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _delta(law, unit, middle) <= delta else (middle, high)
+    return high
+
+
+def _law(spent: Counter[float]) -> tuple[Floats, float]:
+    """The law of the summed log odds under the true value, on multiples of a unit.
+
+    Where epsilons have no common unit, odds are rounded up to a fine grid, which only adds to delta.
+    """
+    total = math.fsum(epsilon * count for epsilon, count in spent.items())
+    unit = min(spent)
+    if any(abs(epsilon / unit - round(epsilon / unit)) > 1e-12 for epsilon in spent) or total / unit > _LATTICE:
+        unit = total / _LATTICE
+    law = np.ones(1)
+    for epsilon, count in sorted(spent.items()):
+        law = _sum(law, _times(epsilon, count, unit))
+    return law, unit
+
+
+def _times(epsilon: float, count: int, unit: float) -> Floats:
+    """The law of `count` steps of +epsilon, with probability e/(e + 1), or -epsilon; the mass of 0 in the middle."""
+    right = 1 / (1 + math.exp(-epsilon))
+    ups = np.arange(count + 1)
+    logs = _log_choose(count) + ups * math.log(right) + (count - ups) * math.log1p(-right)
+    # upwards on the grid, but for a multiple of the unit itself
+    places = np.ceil((2 * ups - count) * epsilon / unit - 1e-9).astype(np.int64)
+    size = int(np.abs(places).max())
+    return np.asarray(np.bincount(places + size, np.exp(logs), 2 * size + 1), np.float64)
+
+
+def _log_choose(count: int) -> Floats:
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, count + 1)))])
+    return np.asarray(logs[-1] - logs - logs[::-1])
+
+
+def _sum(first: Floats, second: Floats) -> Floats:
+    """The law of the sum of two, by direct products: transforms would drown small probabilities in rounding."""
+    return np.asarray(np.convolve(first, second))

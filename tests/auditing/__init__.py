@@ -1,0 +1,1 @@
+"""Attacks, shuffling and composition, against exact enumeration."""

@@ -1,0 +1,186 @@
+"""False reports: what they gain, and which batches give an alarm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.auditing.attacks.detectors import threshold
+from deniable.auditing.attacks.pairs import ALARM, pair_test, pairs_of, rarity
+from deniable.core.arrays import Payloads
+from deniable.core.defaults import RATE
+from deniable.mechanisms.base.mechanism import Mechanism
+
+# k = 100, epsilon 1: the most for one value, the least, and false reports for one standard error of 10,000
+TABLE = {
+    "grr": (58.6, -0.58, 10),
+    "csr": (3.24, -1.1, 59),
+    "pgr": (2.75, -1.3, 70),
+    "clh": (3.35, -1.1, 57),
+    "ss": (3.13, -1.2, 60),
+    "oue": (3.16, -1.2, 61),
+    "sue": (2.54, -1.5, 78),
+    "the": (2.88, -1.7, 76),
+    "hpgr": (6.84, -1.7, 35),
+    "she": (32.0, -31.0, 9),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_most_that_a_report_adds(name: str) -> None:
+    found = dn.poisoning(dn.mechanism(name, k=100, epsilon=1.0), [0])
+    most, least, hidden = TABLE[name]
+    assert (found.most, found.least) == pytest.approx((most, least), abs=0.06)
+    assert found.hidden == pytest.approx(hidden, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "together"), [("oue", 31.6), ("ss", 31.3), ("sue", 25.4), ("she", 320), ("grr", 53.4)]
+)
+def test_the_most_for_ten_targets(name: str, together: float) -> None:
+    found = dn.poisoning(dn.mechanism(name, k=100, epsilon=1.0), 10, liars=0.01, n=10_000)
+    assert found.together == pytest.approx(together, rel=0.003)
+    assert found.shift == pytest.approx(0.01 * together, rel=0.003)
+
+
+def test_liars_move_an_estimate_by_what_is_said() -> None:
+    m = dn.mechanism("csr", k=20, epsilon=1.0)
+    targets = [3, 11]
+    found = dn.poisoning(m, targets, liars=0.25, n=400)
+    scores = m.scores(np.isin(np.arange(20), targets).astype(np.float64))
+    honest = m.privatize(np.zeros(300, np.int64), seed=1).data
+    lies = np.full(100, int(np.argmax(scores)), honest.dtype)
+    both = m.unbiased(m.summarize(np.concatenate([honest, lies])))[targets].sum()
+    alone = m.unbiased(m.summarize(honest))[targets].sum()
+    assert 400 * both - 300 * alone == pytest.approx(100 * found.together, rel=1e-9)
+    assert found.shift == pytest.approx(100 * found.together / 400)
+
+
+def padded_lies(m: Mechanism, honest: Payloads, share: float, targets: int) -> Payloads:
+    """A batch in which this share sets the last bits, and as many others as an honest report of the same size."""
+    data, k = np.array(honest), m.k
+    liars = int(share * len(data))
+    random = np.random.default_rng(9)
+    rows = np.unpackbits(data[:liars].view(np.uint8), axis=1, count=k, bitorder="little")
+    for row in rows:
+        others = max(targets, int(row.sum())) - targets
+        row[:] = np.arange(k) >= k - targets
+        row[random.choice(k - targets, others, replace=False)] = 1
+    padding = np.zeros((liars, 64 * data.shape[1]), np.uint8)
+    padding[:, :k] = rows
+    data[:liars] = np.packbits(padding, axis=1, bitorder="little").view(np.uint64)
+    return data
+
+
+def batch(m: Mechanism, n: int, seed: int) -> Payloads:
+    shares = 1 / np.arange(1, m.k + 1) ** 1.1
+    values = np.random.default_rng(seed).choice(m.k, n, p=shares / shares.sum())
+    return np.array(m.privatize(values, seed=seed).data)
+
+
+@pytest.mark.parametrize("name", ["oue", "ss"])
+def test_few_liars_with_ten_targets_are_seen_and_their_targets_named(name: str) -> None:
+    m = dn.mechanism(name, k=128, epsilon=1.0)
+    for seed in range(5):
+        lies = padded_lies(m, batch(m, 100_000, seed), 0.003, 10)
+        found = dn.detect_poisoning(m, lies)
+        assert found.alarm
+        assert found.targets == tuple(range(118, 128))
+        assert [check.name for check in found.tests if check.alarm] == ["pairs of values"]
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "epsilon"),
+    [("oue", 32, 1.0), ("ss", 32, 1.0), ("sue", 16, 2.0), ("the", 64, 2.0), ("she", 16, 1.0), ("ss", 10, 0.5)],
+)
+def test_honest_batches_give_no_alarm(name: str, k: int, epsilon: float) -> None:
+    m = dn.mechanism(name, k=k, epsilon=epsilon)
+    pairs = pairs_of(m)
+    assert pairs is not None
+    runs = 40
+    found = [pair_test(m, pairs, m.layout.check(batch(m, 4000, seed))).statistic for seed in range(runs)]
+    assert max(found) < ALARM
+    assert sum(statistic > threshold(RATE) for statistic in found) <= 8  # of 40 at 5%: chance 2e-4 or less
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["oue", "ss"])
+def test_alarms_in_ten_thousand_honest_batches_are_as_rare_as_promised(name: str) -> None:
+    m = dn.mechanism(name, k=128, epsilon=1.0)
+    pairs = pairs_of(m)
+    assert pairs is not None
+    found = np.array([pair_test(m, pairs, batch(m, 100_000, seed)).statistic for seed in range(10_000)])
+    assert (found > ALARM).sum() == 0
+    assert (found > threshold(0.01)).sum() <= 130
+
+
+def test_a_sum_over_pairs_has_the_mean_zero_and_the_variance_that_is_stated() -> None:
+    m = dn.mechanism("ss", k=5, w=2, epsilon=1.0)
+    pairs = pairs_of(m)
+    assert pairs is not None
+    (k0, k1), q, gain = pairs.moments(), float(m.channel.q), float(m.channel.gain)
+    moments = {0: [0.0, 0.0], 1: [0.0, 0.0]}
+    for sender, kind in ((0, 1), (4, 0)):  # the pair is (0, 1)
+        for payload in m.layout.all():
+            chance = float(m.probability(payload, sender))
+            a, b = (m.supports(payload, value) for value in (0, 1))
+            z = (a - q) * (b - q) - k0 - (k1 - k0) * (a + b - 2 * q) / gain
+            moments[kind][0] += chance * z
+            moments[kind][1] += chance * z * z
+    assert [moments[kind][0] for kind in (0, 1)] == pytest.approx([0, 0], abs=1e-14)
+    assert (moments[0][1], moments[1][1]) == pytest.approx(pairs.variances(), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["olh", "clh", "rhr", "orr", "hcms", "orappor", "mss", "oue", "she"])
+def test_parts_with_a_known_law_are_tested(name: str) -> None:
+    m = dn.mechanism(name, k=64, epsilon=1.0)
+    honest = m.privatize(np.arange(3000) % 64, seed=4)
+    assert not dn.detect_poisoning(m, honest).alarm
+    lies = np.array(honest.data)
+    lies[:600] = lies[0]  # one report, sent again and again
+    found = dn.detect_poisoning(m, lies)
+    assert found.alarm
+    assert "ALARM" in str(found)
+
+
+def test_what_cannot_be_seen_is_said() -> None:
+    m = dn.mechanism("grr", k=10, epsilon=1.0)
+    found = dn.detect_poisoning(m, np.full(500, 3))
+    assert not found.alarm
+    assert found.tests == ()
+    assert len(found.skipped) == 2
+    assert any("one value alone" in text for text in found.blind)
+
+
+def test_levels_and_thresholds_agree() -> None:
+    for level in (0.05, 0.01, 1e-3):
+        assert rarity(threshold(level)) <= level
+    assert threshold(1e-6) == ALARM
+    assert threshold(0.01) == pytest.approx(2.02, abs=0.02)  # the 99th percentile of Tracy and Widom's law
+    assert threshold(0.05) == pytest.approx(0.98, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("targets", "options", "message"),
+    [
+        ("abc", {}, "targets must be a list of values"),
+        ([7], {}, "value at position 0 must"),
+        ([], {}, "targets must name at least one value"),
+        (4, {}, "targets must be a whole number from 1 to 3"),
+        (1, {"liars": 0}, "liars must lie strictly between 0 and 1"),
+        (1, {"n": 0}, "n must be a whole number"),
+    ],
+)
+def test_wrong_questions_are_answered_clearly(targets: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(dn.InvalidArgument, match=message):
+        dn.poisoning(dn.mechanism("grr", k=3, epsilon=1.0), targets, **options)
+
+
+def test_a_batch_of_nothing_is_refused() -> None:
+    m = dn.mechanism("oue", k=10, epsilon=1.0)
+    with pytest.raises(dn.EmptySummary):
+        dn.detect_poisoning(m, m.privatize([]))
+    assert dn.detect_poisoning(m, m.privatize([3], seed=1)).n == 1
