@@ -13,8 +13,10 @@ from deniable.mechanisms.catalogue import CLASSES
 PUBLIC = {  # the modules of the public names; "" where the name is that of a module
     "Accumulator": "mechanisms.base.accumulator",
     "ask": "counts",
+    "Adapter": "auditing.empirical.adapters",
     "Alike": "derived.alike",
     "Answer": "counts.answer",
+    "Audit": "auditing.audit",
     "Comparison": "planning.costs",
     "ContinuousRelease": "counts.continuous.conversions",
     "Costs": "planning.costs",
@@ -57,6 +59,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "ValueOutsideDomain": "core.errors",
     "WeakPrivacy": "core.weak",
     "alike": "derived.alike",
+    "audit": "auditing.audit",
     "combine": "counts.combination",
     "compare": "planning.comparison",
     "compare_extensions": "counts.operator.debias",

@@ -2,9 +2,9 @@
 
 The game: s values are fixed beforehand, x is uniform among them, the code makes one report, and a rule guesses one of
 the values or abstains. If every report is at most e^epsilon times as likely under one value as under another, then
-Pr[x = v | report] <= e^epsilon / (e^epsilon + s - 1) for every report and v. So, given the guesses, the number of right
-ones is stochastically below Bin(guesses, e^epsilon / (e^epsilon + s - 1)), and with p the lower confidence limit of Clopper and
-Pearson at alpha, one-sided,
+Pr[x = v | report] <= e^epsilon / (e^epsilon + s - 1) for every report and v. So, given the guesses, the number of
+right ones is stochastically below Bin(guesses, e^epsilon / (e^epsilon + s - 1)), and with p the lower confidence limit
+of Clopper and Pearson at alpha, one-sided,
 
     epsilon >= log(p (s - 1) / (1 - p))        except with probability alpha, whatever the code does
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from deniable.auditing.empirical.game import Values
-from deniable.auditing.empirical.tables import ALPHA, dependent, uneven
+from deniable.auditing.empirical.tables import dependent, uneven
 from deniable.core.arrays import Indices
 from deniable.core.errors import DeniableError
 from deniable.core.reports import Reports
@@ -78,7 +78,11 @@ def _public(mechanism: Mechanism, drawn: Indices, indices: Indices, reports: Rep
     own = public == indices
     if isinstance(mechanism, PublicCoin) and own.sum() >= 200:
         sent = reports.data[own].astype(np.int64) % mechanism.classes
-        none = [index for index in np.unique(indices[own]) if mechanism._class_under(int(index), int(index)) == mechanism.classes]
+        none = [
+            index
+            for index in np.unique(indices[own])
+            if mechanism._class_under(int(index), int(index)) == mechanism.classes
+        ]
         alone = np.isin(indices[own], none)
         if none and uneven(sent[alone], mechanism.classes):
             yield "where the public number is that of the value itself, the class is not uniform, and gives it away"

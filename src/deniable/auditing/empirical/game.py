@@ -19,7 +19,7 @@ _MOST_AT_ONCE = 256  # values guessed among
 _BYTES = 2**25  # of the arrays of one step
 _LEAST_TRIALS = 1000  # in a window
 
-Make = Callable[[Sequence[Any]], Payloads]  # from values to reports, as the audited code makes them
+Make = Callable[[Any], Payloads]  # from values to reports, as the audited code makes them
 
 
 @dataclass(frozen=True)

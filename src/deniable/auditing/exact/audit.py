@@ -74,7 +74,7 @@ class ExactAudit:
         if self.faults:
             return "FAULTY"
         if self.promised is None:
-            return "nothing was promised; --epsilon compares" if self.ratio is not None else "no epsilon holds"
+            return "nothing was promised to compare with" if self.ratio is not None else "no epsilon holds"
         return "keeps its promise"
 
     @property
@@ -91,10 +91,9 @@ class ExactAudit:
             if self.slack is not None:
                 lines.append(("slack" if self.slack >= 0 else "excess", f"{abs(self.slack):.3g}"))
         lines.append(("witness", self._witnessed(self.channel.worst)))
-        if len(self.channel.levels) > 1 and self.channel.levels[1].size > 1:
-            second = self.channel.levels[1]
-            shown = digits(second.ratio, 6) if second.ratio is not None else "infinite"
-            lines.append(("second class", f"ratio {shown}: {self._witnessed(second)}"))
+        second = self._second
+        if second is not None:
+            lines.append(("second class", self._witnessed(second)))
         if self.channel.rate is not None:
             sign = "at most " if self.channel.rate_is_bound else ""
             blind = f"(without it {1 / self.channel.values:.4%})"
@@ -102,6 +101,12 @@ class ExactAudit:
         if self.vectors:
             lines.append(("vectors", self.vectors))
         return lines + [("fault", fault) for fault in self.faults]
+
+    @property
+    def _second(self) -> Level | None:
+        """The next class of reports, if it is neither nearly the first one nor without any information."""
+        most = self.channel.worst.size
+        return next((each for each in self.channel.levels[1:] if 1 < each.size < most * (1 - 1e-6)), None)
 
     @staticmethod
     def _ratio_shown(ratio: Fraction) -> str:
@@ -113,8 +118,10 @@ class ExactAudit:
         at = level.witness
         if level.ratio == 1:
             return "none: every report is equally likely under all values"
-        report = self.channel.describe(at.report)
-        return f"report {report}: likelier from {self.label(at.value)!r} than from {self.label(at.other)!r}"
+        times = "infinitely more" if level.ratio is None else f"{float(level.ratio):.6g} times as"
+        than = "than" if level.ratio is None else "as"
+        from_to = f"from {self.label(at.value)!r} {than} from {self.label(at.other)!r}"
+        return f"{times} likely {from_to}: report {self.channel.describe(at.report)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data."""

@@ -30,8 +30,7 @@ def channel_of(code: Code, values: int, words: int, bits: int) -> Channel:
         rule = f"be at least 2, 1 and 1, and take at most {MOST_CALLS:,} calls"
         raise InvalidArgument("values, words and bits", rule, (values, words, bits), "Fewer bits show the same faults.")
     tried = list(product(range(2**bits), repeat=words))
-    counts = [_counted(code, value, tried) for value in range(values)]
-    _check_same(code, values, tried, counts)
+    counts = [Counter(each for each in _made(code, value, tried) if each is not None) for value in range(values)]
     accepted = [seen.total() for seen in counts]
     if not all(accepted):
         raise InvalidArgument("code", "accept some words for every value", f"none for value {accepted.index(0)}")
@@ -55,38 +54,34 @@ def channel_of(code: Code, values: int, words: int, bits: int) -> Channel:
     return Channel(values, ordered(found), best / values, False, len(reports), method, tuple(faults), shown)
 
 
-def _counted(code: Code, value: int, tried: Sequence[tuple[int, ...]]) -> Counter[Hashable]:
-    seen: Counter[Hashable] = Counter()
-    for words in tried:
-        report = code(value, words)
-        if report is not None:
-            seen[_checked(report)] += 1
-    return seen
+def _made(code: Code, value: int, tried: Sequence[tuple[int, ...]]) -> list[Hashable]:
+    """The report of each tuple of words. Each is made twice, the second time in the opposite order.
+
+    Code that draws by itself or keeps state answers otherwise.
+    """
+    made = [_checked(code(value, words)) for words in tried]
+    for place in reversed(range(len(tried))):
+        again = _checked(code(value, tried[place]))
+        if again != made[place]:
+            raise InvalidArgument(
+                "code",
+                f"make the same report of value {value} from the same words",
+                again,
+                "It keeps state, or draws by itself: audit its reports by trials, with an adapter.",
+            )
+    return made
 
 
 def _checked(report: Any) -> Hashable:
-    if isinstance(report, float):
+    if report is None:
+        return None
+    if isinstance(report, float) or getattr(getattr(report, "dtype", None), "kind", "") == "f":
         hint = "The last bits of a float can give the value away; an exact audit needs reports that are exact."
         raise InvalidArgument("a report", "be whole numbers, strings, bytes or truth values", report, hint)
-    if isinstance(report, tuple):
-        return tuple(map(_checked, report))
-    if isinstance(report, list):
+    if isinstance(report, tuple | list):
         return tuple(map(_checked, report))
     if isinstance(report, str | bytes | bool | int):
         return report
     if hasattr(report, "dtype") and report.dtype.kind in "iub":
         return _checked(report.tolist())
     raise InvalidArgument("a report", "be whole numbers, strings, bytes or truth values, or a tuple of them", report)
-
-
-def _check_same(code: Code, values: int, tried: Sequence[tuple[int, ...]], counts: Sequence[Counter[Hashable]]) -> None:
-    """Run the words once more, in the opposite order: code that draws by itself or keeps state answers otherwise."""
-    for value in reversed(range(values)):
-        seen = _counted(code, value, tried[::-1])
-        if seen != counts[value]:
-            raise InvalidArgument(
-                "code",
-                "make the same report from the same words",
-                f"other reports for value {value} when it ran once more",
-                "It keeps state, or draws by itself: audit its reports by trials, with an adapter.",
-            )

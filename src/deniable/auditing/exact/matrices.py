@@ -51,7 +51,7 @@ def channel_of(matrix: Matrix) -> Channel:
 def checked(rows: Sequence[Sequence[Any]], labels: Sequence[str] = (), reports: Sequence[str] = ()) -> Matrix:
     """Return a matrix of exact probabilities, or raise InvalidArgument saying which entry or row is wrong."""
     if len(rows) < 2:
-        raise InvalidArgument("matrix", "have a row for each of two values or more", f"{len(rows)} rows")
+        raise InvalidArgument("matrix", "have a row for each of two values or more", len(rows))
     width = len(rows[0])
     if width * len(rows) > MOST_ENTRIES:
         raise InvalidArgument("matrix", f"have at most {MOST_ENTRIES:,} entries", f"{len(rows)} by {width}")
@@ -84,8 +84,8 @@ def from_csv(path: Path) -> Matrix:
     text = path.read_text(encoding="utf-8-sig")
     rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
     if not rows:
-        raise InvalidArgument("matrix", "have a row for each of two values or more", "an empty file")
-    header = not any(map(_is_number, rows[0][1:] or rows[0]))
+        raise InvalidArgument("matrix", "have a row for each of two values or more", 0)
+    header = not any(map(_is_number, rows[0]))
     names = rows.pop(0) if header else []
     labelled = bool(rows) and (not any(_is_number(row[0]) for row in rows) or (header and names[0] in ("", "value")))
     labels = [row.pop(0) for row in rows] if labelled else []

@@ -19,6 +19,9 @@ SECTIONS = {
         "users-needed": "Print how many users a question needs.",
         "mechanisms": "List the mechanisms that a spec can name.",
     },
+    "Prove and attack": {
+        "audit": "Find what epsilon is really spent, and prove it by a witness.",
+    },
     "Publish counts and ask questions about them": {
         "release": "Publish counts once, with exact discrete Laplace noise.",
         "ask": "Answer a question about noisy counts, without bias.",

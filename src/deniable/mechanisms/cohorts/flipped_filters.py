@@ -115,13 +115,13 @@ class FlippedFilters(CohortMechanism):
 
     def supported(self, data: Payloads, indices: Indices) -> Mask:
         found, repeated = self._bits_of(data, indices)
-        return (found | repeated).all(axis=1)
+        return np.asarray((found | repeated).all(axis=1))
 
     def guesses(self, data: Payloads, indices: Indices) -> Indices:
         # the reports that tell most have all bits of one filter and none of any other
         found, repeated = self._bits_of(data, indices)
-        some, every = (found & ~repeated).any(axis=1), (found | repeated).all(axis=1)
-        alone = (np.count_nonzero(some, axis=1) == 1) & (some & every).any(axis=1)
+        some, every = np.any(found & ~repeated, axis=1), np.all(found | repeated, axis=1)
+        alone = (np.count_nonzero(some, axis=1) == 1) & np.any(some & every, axis=1)
         return np.where(alone, some.argmax(axis=1), -1)
 
     def _bits_of(self, data: Payloads, indices: Indices) -> tuple[Mask, Mask]:

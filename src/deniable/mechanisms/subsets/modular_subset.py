@@ -162,7 +162,8 @@ class ModularSubsetSelection(Mechanism):
     def supported(self, data: Payloads, indices: Indices) -> Mask:
         residues = (indices % np.array(self.moduli)[:, np.newaxis])[self.public_part(data)]
         words = np.take_along_axis(data, 1 + residues // 64, axis=1)
-        return (words >> (residues % 64).astype(np.uint64) & np.uint64(1)).astype(np.bool_)
+        bits = words >> (residues % 64).astype(np.uint64)
+        return np.asarray(bits & np.uint64(1), np.bool_)
 
     def public_part(self, data: Payloads) -> Indices:
         return data[:, 0].astype(np.int64)  # the cohort

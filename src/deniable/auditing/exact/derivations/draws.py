@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from deniable.auditing.exact.document import WORDS, Document
 from deniable.auditing.exact.arithmetic import uneven
+from deniable.auditing.exact.document import WORDS, Document
 
 MOST_BITS = 14  # of reports that are rows of bits and may be enumerated
 COIN_UNIT = 2**32  # coins tossed 64 at once have 32 bits

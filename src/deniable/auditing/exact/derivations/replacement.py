@@ -91,9 +91,7 @@ def clh(document: Document) -> Channel:
         raise SpecError(f"classes must divide {modulus} - 1, and the modulus be at most {_MOST_TABLE}, got {classes}")
     table = classes_of(modulus, classes, least_root(modulus))
     draws = (("rejection_class", classes), ("rejection_public", modulus))
-    return _channel(
-        document, _Shape(modulus, classes, lambda index, public: table[(index - public) % modulus], draws)
-    )
+    return _channel(document, _Shape(modulus, classes, lambda index, public: table[(index - public) % modulus], draws))
 
 
 def rhr(document: Document) -> Channel:
@@ -104,7 +102,7 @@ def rhr(document: Document) -> Channel:
         length *= 2
 
     def class_of(index: int, public: int) -> int:
-        return 2 * (index % blocks) + parity((public + 1) & (index // blocks))
+        return 2 * int(index % blocks) + parity((public + 1) & (index // blocks))
 
     draws = (("rejection_class", 2 * blocks), ("rejection_public", length - 1))
     return _channel(document, _Shape(length - 1, 2 * blocks, class_of, draws, "row"))

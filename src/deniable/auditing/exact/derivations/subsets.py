@@ -45,8 +45,10 @@ def _channel(document: Document, moduli: list[int], sizes: list[int], truths: li
         holds, lacks = (0, m - 1) if ratio >= 1 else (m - 1, 0)
         if max(holds, lacks) < k:
             levels.append(Level(max(ratio, 1 / ratio), Witness(holds, lacks, (j, *row) if cohorts else row)))
-    rates = [p / w if ratio >= 1 else (1 - p) / (m - w)
-             for p, m, w, ratio in zip(chances, moduli, sizes, ratios, strict=True)]
+    rates = [
+        p / w if ratio >= 1 else (1 - p) / (m - w)
+        for p, m, w, ratio in zip(chances, moduli, sizes, ratios, strict=True)
+    ]
     # (1/k) sum over reports of the largest probability: m residues occur, if there are as many values
     rate = sum((r * m / k for r, m in zip(rates, moduli, strict=True)), Fraction(0)) / len(moduli)
 

@@ -1,21 +1,38 @@
-"""The published vectors: keys, values, and the bytes that every client must make of them.
+"""The code against the derivation: the ratio that it states, and the published vectors made again.
 
-They stand in the folder `vectors` of the sources, and a wheel carries a copy beside this package.
+Vectors are keys, values, and the bytes that every client must make of them. They stand in the folder `vectors` of the
+sources, and a wheel carries a copy beside this package.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import deniable
+from deniable.core.errors import DeniableError
 
 _PACKAGE = Path(deniable.__file__).parent
 FOLDERS = (_PACKAGE / "vectors", _PACKAGE.parents[1] / "vectors")  # of a wheel, and of the sources
+
+
+def stated(text: str | bytes, ratio: Fraction | None) -> Iterator[str]:
+    """What is wrong with what the code says of a spec, whose channel has this ratio."""
+    from deniable.core.limits import OWN
+    from deniable.mechanisms.registry import from_spec
+
+    try:
+        made = from_spec(text, limits=OWN)
+    except DeniableError as error:
+        yield f"clients refuse this spec: {error}"
+        return
+    if made.guarantee().ratio != ratio:
+        yield f"the code states another ratio: {float(made.guarantee().ratio):.17g}"
 
 
 def run(mechanism: str) -> tuple[str, tuple[str, ...]]:
