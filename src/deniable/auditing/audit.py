@@ -38,7 +38,7 @@ class Audit:
 
     @property
     def exit_code(self) -> int:
-        """0 if nothing is wrong, 1 if a promise is broken or code is faulty, 3 if reports tell less than they should."""
+        """0: nothing is wrong; 1: a promise is broken or code is faulty; 3: reports tell less than they should."""
         if self.exact is not None and (self.exact.ratio is None or not self.exact.passed):
             return EXCEEDED
         if self.empirical is not None and (self.empirical.exceeds or self.empirical.faults):

@@ -16,11 +16,13 @@ from deniable.core.errors import DeniableError
 from deniable.core.reports import Reports
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.hashing.public_coins import PublicCoin
+from deniable.randomness.keystream import Keystream
 
 _REPORTS = 100_000
 _ENCODED = 5_000
 _BY_ID = 2_000
 _BINS = 64
+_STREAMS = 64
 _MOST_VALUES = 16
 _BYTES = 2**26
 
@@ -35,12 +37,24 @@ def companions(mechanism: Mechanism, values: Values, generator: np.random.Genera
     if reports.simulated:
         yield "reports made without a seed are marked as simulated: their randomness can be repeated"
         return
+    yield from _streams()
     yield from _repeated(mechanism, labels[: _ENCODED // 5], reports)
     yield from _neighbours(mechanism, values.indices[chosen[drawn]], reports)
     yield from _public(mechanism, drawn, values.indices[chosen[drawn]], reports)
     yield from _encoded(mechanism, reports[:_ENCODED])
     if isinstance(mechanism, PublicCoin):
         yield from _by_id(mechanism, labels[:_BY_ID], generator)
+
+
+def _streams() -> Iterator[str]:
+    """Every report has random words of its own, and so has its overflow."""
+    keystream = Keystream.fresh()
+    words = keystream.stream(0).words(_STREAMS).tolist()
+    for place in range(_STREAMS):
+        overflow = keystream.overflow(place)
+        words += [int(next(overflow)) for _ in range(2)]
+    if len(set(words)) < len(words):
+        yield "reports share random words: two streams of a keystream hold the same ones"
 
 
 def _repeated(mechanism: Mechanism, labels: list[object], reports: Reports) -> Iterator[str]:

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 Report = Any  # an integer or a tuple of them, as payloads are written
-MOST_STEPS = 2**18  # probabilities that an enumeration may compute
+MOST_STEPS = 2**17  # probabilities that an enumeration may compute
 UNCOUNTED = 2**64  # as the number of reports: too many to matter
 
 
