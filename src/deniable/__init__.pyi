@@ -1,5 +1,8 @@
 """The public names and their types; written by `make derived`."""
 
+from deniable.auditing.audit import Audit as Audit
+from deniable.auditing.audit import audit as audit
+from deniable.auditing.empirical.adapters import Adapter as Adapter
 from deniable.core.domain import Domain as Domain
 from deniable.core.errors import CountOverflow as CountOverflow
 from deniable.core.errors import DeniableError as DeniableError

@@ -15,12 +15,21 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from deniable.core.arrays import Floats
+
+
+def lower_limits(right: Floats, guesses: Floats, alpha: float) -> Floats:
+    """The lower confidence limits of probabilities, each from so many right guesses."""
+    from scipy.special import betaincinv
+
+    return np.where(right > 0, betaincinv(np.maximum(right, 1e-9), guesses - right + 1, alpha), 0.0)
+
 
 def lower_limit(right: int, guesses: int, alpha: float) -> float:
     """The lower confidence limit of a probability, from `right` of so many guesses."""
-    from scipy.special import betaincinv
-
-    return float(betaincinv(right, guesses - right + 1, alpha)) if right else 0.0
+    return float(lower_limits(np.float64(right), np.float64(guesses), alpha))
 
 
 def epsilon_above(right: int, guesses: int, size: int, alpha: float) -> float:

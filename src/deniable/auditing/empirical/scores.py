@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.auditing.empirical.bounds import epsilon_above
+from deniable.auditing.empirical.bounds import lower_limits
 from deniable.core.arrays import Floats, Integers
 
 _MOST_ROWS = 2**16  # different reports that are counted one by one
@@ -15,6 +15,9 @@ _TELLING = 4  # columns whose joint table is kept
 _SIGNIFICANT = 4.0  # standard deviations by which a column must differ to be used
 _SHIFT = 0.5  # added to counts, so that a report never seen has a finite score
 _LEAST_GUESSES = 50
+_TRIED = 200  # thresholds
+_CAREFUL = 0.01  # the level of the limit by which events are compared
+_ALIKE = 0.004  # a share of the bound by which thresholds may differ by chance
 _HASH = np.uint64(0x9E3779B97F4A7C15)
 
 Score = Callable[[Integers], Floats]
@@ -117,14 +120,15 @@ def best_event(name: str, score: Score, one: Integers, other: Integers, trials: 
     right = np.cumsum(scores[order] > 0)
     made = np.arange(1, len(order) + 1)
     ends = np.flatnonzero((np.diff(size[order], append=-1.0) != 0) & (size[order] > 0) & (made >= _LEAST_GUESSES))
-    best = (0.0, float("inf"))
-    grow = trials / len(scores)
-    for end in ends[np.unique(np.linspace(0, len(ends) - 1, 200).astype(np.int64))] if len(ends) else ():
-        # careful: one standard deviation fewer right guesses than seen, so that luck among thresholds is not chosen
-        wrong = made[end] - right[end]
-        share = (right[end] - np.sqrt(wrong + 1.0)) / made[end]
-        guesses = int(made[end] * grow)
-        bound = epsilon_above(max(0, int(share * guesses)), guesses, 2, alpha)
-        if bound > best[0]:
-            best = bound, float(size[order[end]])
-    return Event(name, score, best[1], best[0])
+    if not len(ends):
+        return Event(name, score, float("inf"), 0.0)
+    ends = ends[np.unique(np.linspace(0, len(ends) - 1, _TRIED).astype(np.int64))]
+    # careful: fewer right guesses than seen, so that luck among many thresholds is not chosen
+    share = lower_limits(right[ends], made[ends], _CAREFUL)
+    guesses = made[ends] * (trials / len(scores))
+    low = lower_limits(share * guesses, guesses, alpha)
+    promised = np.log(np.maximum(low, 1e-300) / (1 - low))
+    most = float(promised.max())
+    # of thresholds that are nearly as good as the best the lowest, which guesses most often: differences are chance
+    last = ends[promised >= most - _ALIKE * abs(most)].max()
+    return Event(name, score, float(size[order[last]]), max(0.0, most))
