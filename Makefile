@@ -26,7 +26,7 @@ check: $(VENV)/.dev  ## Lint, formatting, strict types, layers
 bench: $(VENV)/.dev $(PEERS)/.done  ## Measure ours and the peers in one run, as ratios
 	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
 
-audit-peers: $(VENV)/.dev $(PEERS)/.done  ## Audit other libraries, for docs/audited-elsewhere.md (half an hour)
+audit-peers: $(VENV)/.dev $(PEERS)/.done  ## Audit other libraries, for docs/audited-elsewhere.md (a quarter of an hour)
 	$(BIN)/python -m tools.audit_peers --peers $(PEERS)/bin/python
 
 docs: $(VENV)/.dev  ## Build the documentation into site/
