@@ -6,7 +6,7 @@ PEERS := .venv-peers
 PIP_FLAGS := --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs papers papers-full growth soak derived vectors lock sbom advisories changelog clean
+.PHONY: help demo test check bench audit-peers docs papers papers-full growth soak derived vectors lock sbom advisories changelog clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ check: $(VENV)/.dev  ## Lint, formatting, strict types, layers
 
 bench: $(VENV)/.dev $(PEERS)/.done  ## Measure ours and the peers in one run, as ratios
 	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
+
+audit-peers: $(VENV)/.dev $(PEERS)/.done  ## Audit other libraries, for docs/audited-elsewhere.md (a quarter of an hour)
+	$(BIN)/python -m tools.audit_peers --peers $(PEERS)/bin/python
 
 docs: $(VENV)/.dev  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

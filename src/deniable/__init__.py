@@ -12,9 +12,11 @@ from deniable.mechanisms.catalogue import CLASSES
 
 PUBLIC = {  # the modules of the public names; "" where the name is that of a module
     "Accumulator": "mechanisms.base.accumulator",
+    "Adapter": "auditing.empirical.adapters",
     "Alike": "derived.alike",
     "Amplification": "auditing.amplification.answer",
     "Answer": "counts.answer",
+    "Audit": "auditing.audit",
     "Averaging": "auditing.attacks.averaging",
     "Comparison": "planning.costs",
     "Composition": "auditing.composition.composed",
@@ -64,6 +66,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "alike": "derived.alike",
     "amplify": "auditing.amplification.amplify",
     "ask": "counts",
+    "audit": "auditing.audit",
     "averaging": "auditing.attacks.averaging",
     "combine": "counts.combination",
     "compare": "planning.comparison",

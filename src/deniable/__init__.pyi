@@ -10,8 +10,11 @@ from deniable.auditing.attacks.poisoning import Poisoning as Poisoning
 from deniable.auditing.attacks.poisoning import poisoning as poisoning
 from deniable.auditing.attacks.reconstruction import Reconstruction as Reconstruction
 from deniable.auditing.attacks.reconstruction import reconstruction as reconstruction
+from deniable.auditing.audit import Audit as Audit
+from deniable.auditing.audit import audit as audit
 from deniable.auditing.composition.composed import compose as compose
 from deniable.auditing.composition.composed import Composition as Composition
+from deniable.auditing.empirical.adapters import Adapter as Adapter
 from deniable.core.domain import Domain as Domain
 from deniable.core.errors import CountOverflow as CountOverflow
 from deniable.core.errors import DeniableError as DeniableError

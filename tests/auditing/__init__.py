@@ -1,1 +1,1 @@
-"""Attacks, shuffling and composition, against exact enumeration."""
+"""Audits, attacks, shuffling and composition: against exact enumeration, and on planted faults."""

@@ -1,1 +1,1 @@
-"""Proof for whoever does not take our word: what a mechanism gives away, and what liars and shuffling change."""
+"""Proof for whoever does not take our word: what code really spends, what liars gain, what shuffling adds."""

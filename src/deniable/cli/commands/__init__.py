@@ -20,6 +20,7 @@ SECTIONS = {
         "mechanisms": "List the mechanisms that a spec can name.",
     },
     "Prove and attack": {
+        "audit": "Find what epsilon is really spent, and prove it by a witness.",
         "attack": "What one report gives away, and what liars gain; find them.",
         "amplify": "What shuffling the reports adds to privacy, by proved bounds.",
     },

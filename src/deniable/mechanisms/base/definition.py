@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Indices, Mask, Payloads, Words
 from deniable.core.caches import FieldsOnly
 from deniable.core.display import brief
 from deniable.core.domain import Domain
@@ -170,6 +170,29 @@ class Definition(ABC):
     def supports(self, payload: Payload, index: int) -> bool:
         """Whether a report of a two-level channel supports the value of this index."""
         raise NotImplementedError(f"{self.name} must say which values a report supports")
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        """Which values of these indices each report supports: a row per report, a column per value.
+
+        By default what `supports` says, one by one; without two levels, the values under which a report is likeliest.
+        """
+        rows = [tuple(row) if isinstance(row, list) else row for row in data.tolist()]
+        if self.two_level is not None:
+            marked = [[self.supports(row, index) for index in indices.tolist()] for row in rows]
+        else:
+            chances = [[self._probability(row, index) for index in indices.tolist()] for row in rows]
+            marked = [[chance == max(each) for chance in each] for each in chances]
+        return np.array(marked, np.bool_).reshape(len(rows), len(indices))
+
+    def guesses(self, data: Payloads, indices: Indices) -> Indices:
+        """The place in `indices` of the one value that each report supports; -1 where it is none or several."""
+        marked = self.supported(data, indices)
+        return np.where(np.count_nonzero(marked, axis=1) == 1, marked.argmax(axis=1), -1)
+
+    def public_part(self, data: Payloads) -> Indices | None:
+        """The part of each report that is drawn without a look at the value; None if there is no such part."""
+        del data
+        return None
 
     def _probability(self, payload: Payload, index: int) -> Fraction:
         """Pr[payload | value of this index], exactly; override it where the channel is not two-level."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Bytes, Counts, Floats, Indices, Payloads
+from deniable.core.arrays import Bytes, Counts, Floats, Indices, Mask, Payloads
 from deniable.core.domain.columns import is_arrow
 from deniable.core.errors import EmptySummary, InvalidArgument, MalformedReport, kind_of
 from deniable.core.estimate import Estimate
@@ -20,7 +20,7 @@ from deniable.core.validate import between, choice, whole
 from deniable.estimation.channel import TARGETS, Noise, Operator, noise_at
 from deniable.estimation.evidence import Evidence, Method
 from deniable.estimation.methods.shared import shared_methods
-from deniable.estimation.operators.two_level import TwoLevelOperator
+from deniable.estimation.operators.two_level import ListingTwoLevelOperator, TwoLevelOperator
 from deniable.estimation.tails import BinomialTails, Steps
 from deniable.mechanisms.base import client
 from deniable.mechanisms.base.accumulator import Accumulator
@@ -213,6 +213,11 @@ class Mechanism(Definition):
         # (1 [supported] - q)/(p - q)
         gain = self.channel.gain
         return float(-self.channel.q / gain), float((1 - self.channel.q) / gain)
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        if isinstance(self._operator, ListingTwoLevelOperator):
+            return self._operator.incidence.supported(indices, data.astype(np.int64)).T
+        return super().supported(data, indices)
 
     def supporters(self, summary: Summary) -> Counts | None:
         """For each value, the number of reports in a fixed set that its senders make more often than others.

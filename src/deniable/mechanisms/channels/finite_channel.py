@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Numbers, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Numbers, Payloads, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Noise
@@ -106,6 +106,10 @@ class FiniteChannel(Mechanism):
     def _probability(self, payload: Payload, index: int) -> Fraction:
         assert isinstance(payload, int | np.integer)
         return Fraction(int(self.weights[index, int(payload)]), MODULUS)
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        own = self.weights[indices]
+        return np.asarray((own == own.max(axis=0)).T[data])
 
     def ratio(self) -> Fraction:
         return largest_ratio(self.weights)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Payloads, Words
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.estimation.cohorts.decoding import CohortCells
@@ -28,7 +28,7 @@ from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.cohorts.errors import cell_weights
 from deniable.mechanisms.cohorts.sizes import BucketRule
-from deniable.mechanisms.layouts.bitmaps import one_bit
+from deniable.mechanisms.layouts.bitmaps import WORD, one_bit
 from deniable.mechanisms.layouts.filters import FilterLayout
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.unary.unary_encoding import COIN_BITS, MAX_VALUES, best_guesses, least_flip
@@ -113,6 +113,31 @@ class FlippedFilters(CohortMechanism):
         assert isinstance(payload, tuple)
         flipped = (self.layout.bits_of(payload) ^ self.filter(index, int(payload[0]))).bit_count()
         return self.flip**flipped * (1 - self.flip) ** (self.buckets - flipped) / self.cohorts
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        found, repeated = self._bits_of(data, indices)
+        return np.asarray((found | repeated).all(axis=1))
+
+    def guesses(self, data: Payloads, indices: Indices) -> Indices:
+        # the reports that tell most have all bits of one filter and none of any other
+        found, repeated = self._bits_of(data, indices)
+        some, every = np.any(found & ~repeated, axis=1), np.all(found | repeated, axis=1)
+        alone = (np.count_nonzero(some, axis=1) == 1) & np.any(some & every, axis=1)
+        return np.where(alone, some.argmax(axis=1), -1)
+
+    def _bits_of(self, data: Payloads, indices: Indices) -> tuple[Mask, Mask]:
+        """The bits that reports have in the buckets of values, by report, hash function and value; and repeats."""
+        table = self.functions.table(indices).astype(np.int64).reshape(self.cohorts, -1)
+        own = table[self.public_part(data)]
+        repeated = own == self.buckets  # so a bucket is marked that an earlier function of the cohort also has
+        own[repeated] = 0
+        words = np.take_along_axis(data, 1 + own // WORD, axis=1)
+        found = (words >> (own % WORD).astype(np.uint64) & np.uint64(1)).astype(np.bool_)
+        shape = len(data), self.hashes, len(indices)
+        return found.reshape(shape), repeated.reshape(shape)
+
+    def public_part(self, data: Payloads) -> Indices:
+        return data[:, 0].astype(np.int64)  # the cohort
 
     @cached_property
     def distance(self) -> int:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Payloads, Words
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Operator, TwoLevel, choice_threshold
 from deniable.estimation.cohorts.channel import CohortSigns, WithUnlisted, to_buckets, to_coordinates
@@ -84,6 +84,15 @@ class HadamardSketch(CohortMechanism):
         assert isinstance(payload, int | np.integer)
         pair, sent = divmod(int(payload), 2)
         return self.odd(pair, index) == sent
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        pairs, sent = np.divmod(data.astype(np.int64), 2)
+        cohorts, coordinates = np.divmod(pairs, self.coordinates)
+        signs = np.bitwise_count(self.functions.table(indices)[cohorts] & (coordinates + 1)[:, np.newaxis]) & 1
+        return np.asarray(signs == sent[:, np.newaxis])
+
+    def public_part(self, data: Payloads) -> Indices:
+        return data.astype(np.int64) // 2  # the cohort and the coordinate
 
     @property
     def coordinates(self) -> int:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Payloads, Words
 from deniable.core.summary import Summary
 from deniable.estimation.channel import Operator, PureChannel, TwoLevel, replacement_threshold
 from deniable.estimation.cohorts.channel import CohortBuckets, WithUnlisted
@@ -78,6 +78,13 @@ class HashedResponse(CohortMechanism):
         assert isinstance(payload, int | np.integer)
         cohort, sent = divmod(int(payload), self.buckets)
         return self.functions.bucket(index, cohort) == sent
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        cohorts, sent = np.divmod(data.astype(np.int64), self.buckets)
+        return np.asarray(self.functions.table(indices)[cohorts] == sent[:, np.newaxis])
+
+    def public_part(self, data: Payloads) -> Indices:
+        return data.astype(np.int64) // self.buckets  # the cohort
 
     @cached_property
     def channel(self) -> PureChannel | None:

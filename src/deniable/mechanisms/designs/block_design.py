@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from deniable.core.arrays import Counts, Indices, Payloads, Symbols, Words
+from deniable.core.arrays import Counts, Indices, Mask, Payloads, Symbols, Words
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost
@@ -121,6 +121,12 @@ class BlockDesign(Mechanism):
     def supports(self, payload: Payload, index: int) -> bool:
         assert isinstance(payload, int | np.integer)
         return index in self.blocks[int(payload)]
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        holds = np.zeros((self.symbols, len(indices)), np.bool_)
+        for column, index in enumerate(indices.tolist()):
+            holds[self._supports[index], column] = True
+        return np.asarray(holds[data])
 
     @cached_property
     def channel(self) -> PureChannel:

@@ -115,6 +115,9 @@ class DifferenceMechanism(Mechanism):
         assert isinstance(payload, int | np.integer)
         return bool(self.family.supported(np.array([index]), np.array([int(payload)]))[0, 0])
 
+    def public_part(self, data: Payloads) -> Indices:
+        return data.astype(np.int64) // self.sets.modulus  # the cohort
+
     @cached_property
     def channel(self) -> PureChannel | None:
         if not self.sets.balanced:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Payloads, Symbols, Words
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Payloads, Symbols, Words
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost, size
@@ -116,6 +116,16 @@ class CyclotomicLocalHashing(PublicCoin):
 
     def _class_under(self, index: int, public: int) -> int:
         return self.class_of((index - public) % self.modulus)
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        public, sent = np.divmod(data.astype(np.int64), self.classes)
+        differences = indices - public[:, np.newaxis]
+        return np.asarray(self._table[differences % self.modulus] == sent[:, np.newaxis])
+
+    def guesses(self, data: Payloads, indices: Indices) -> Indices:
+        # a report whose y is one of the values comes from that value by a uniform class, so that it tells less
+        guessed = super().guesses(data, indices)
+        return np.where(np.isin(self.public_part(data), indices), -1, guessed)
 
     def _probability(self, payload: Payload, index: int) -> Fraction:
         assert isinstance(payload, int | np.integer)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Indices, Words
+from deniable.core.arrays import Indices, Payloads, Words
 from deniable.core.domain import check_text
 from deniable.core.errors import MalformedReport
 from deniable.core.reports import Report, Reports
@@ -78,6 +78,9 @@ class PublicCoin(Mechanism):
         assert isinstance(payload, int | np.integer)
         public, sent = divmod(int(payload), self.classes)
         return self._class_under(index, public) == sent
+
+    def public_part(self, data: Payloads) -> Indices:
+        return data.astype(np.int64) // self.classes
 
     @property
     def stride(self) -> int:

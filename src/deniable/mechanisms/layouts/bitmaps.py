@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.arrays import Bytes, Counts, Payloads, Words
+from deniable.core.arrays import Bytes, Counts, Indices, Mask, Payloads, Words
 from deniable.core.errors import MalformedReport, MalformedSummary
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.layout import Layout, Payload, words_of
@@ -46,6 +46,12 @@ def marks(payload: Payload, index: int) -> bool:
     """Whether a bitmap marks the value of this index."""
     assert isinstance(payload, tuple)
     return bool(int(payload[index // WORD]) >> index % WORD & 1)
+
+
+def marked(rows: Payloads, indices: Indices) -> Mask:
+    """Which values of these indices each row of words marks."""
+    bits = rows[:, indices // WORD] >> (indices % WORD).astype(np.uint64)
+    return (bits & np.uint64(1)).astype(np.bool_)
 
 
 def words_from(codes: Bytes, slices: int) -> Payloads:

@@ -52,6 +52,11 @@ class RandomizedResponse(Mechanism):
     def supports(self, payload: Payload, index: int) -> bool:
         return payload == index
 
+    def guesses(self, data: Payloads, indices: Indices) -> Indices:
+        places = np.full(self.k, -1)
+        places[indices] = np.arange(len(indices))
+        return np.asarray(places[data])
+
     @cached_property
     def channel(self) -> PureChannel:
         return PureChannel(self.two_level.high, self.two_level.low)

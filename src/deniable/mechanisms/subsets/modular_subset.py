@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Payloads, Words
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost
@@ -158,6 +158,15 @@ class ModularSubsetSelection(Mechanism):
         # one of the subsets with the residue, or of those without
         chance = p / binomial(m - 1, w - 1) if held else (1 - p) / binomial(m - 1, w)
         return chance / self.cohorts
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        residues = (indices % np.array(self.moduli)[:, np.newaxis])[self.public_part(data)]
+        words = np.take_along_axis(data, 1 + residues // 64, axis=1)
+        bits = words >> (residues % 64).astype(np.uint64)
+        return np.asarray(bits & np.uint64(1), np.bool_)
+
+    def public_part(self, data: Payloads) -> Indices:
+        return data[:, 0].astype(np.int64)  # the cohort
 
     def ratio(self) -> Fraction:
         return max(self._ratios)

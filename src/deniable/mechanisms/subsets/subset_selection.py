@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Payloads, Words
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost, size
@@ -26,7 +26,7 @@ from deniable.estimation.operators.marks import MarkOperator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.bitmaps import marks, words_of_marks
+from deniable.mechanisms.layouts.bitmaps import marked, marks, words_of_marks
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.subset_code import MAX_VALUES
 from deniable.mechanisms.layouts.subsets import SubsetLayout
@@ -111,6 +111,9 @@ class SubsetSelection(Mechanism):
 
     def supports(self, payload: Payload, index: int) -> bool:
         return marks(payload, index)
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        return marked(data, indices)
 
     def ratio(self) -> Fraction:
         # high/low = T (k - w)/((M - T) w), without the number of all subsets

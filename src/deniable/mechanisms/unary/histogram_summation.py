@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Payloads, Words
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost
@@ -171,6 +171,9 @@ class SummationHistogramEncoding(Mechanism):
         """For each level, how much likelier the sender's own value is to have it than another value."""
         turned = self.weights[::-1]
         return tuple(Fraction(own, other) for own, other in zip(turned, self.weights, strict=True))
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        return data[:, indices] > self.reach  # the half of the levels that the sender's own value has more often
 
     def ratio(self) -> Fraction:
         # two values differ most where one has the level of the highest odds, and the other the reversed level

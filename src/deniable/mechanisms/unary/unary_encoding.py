@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Indices, Payloads, Words
+from deniable.core.arrays import Counts, Floats, Indices, Mask, Payloads, Words
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost
@@ -31,7 +31,7 @@ from deniable.estimation.channel import PureChannel
 from deniable.estimation.evidence import Evidence, Method, Solution
 from deniable.estimation.operators.marks import MarkOperator
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.bitmaps import BitmapLayout, marks, one_bit
+from deniable.mechanisms.layouts.bitmaps import BitmapLayout, marked, marks, one_bit
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.randomness.bounds import power_below
 from deniable.randomness.choices import Choices
@@ -110,6 +110,9 @@ class UnaryEncoding(Mechanism):
         other, own = np.uint64(self.thresholds["other"]), np.uint64(self.thresholds["own"])
         toss_bits(indices, words, other, own, COIN_BITS, self.layout.last_word, out)
         return np.empty(0, np.int64)  # coins are never rejected
+
+    def supported(self, data: Payloads, indices: Indices) -> Mask:
+        return marked(data, indices)
 
     def _probability(self, payload: Payload, index: int) -> Fraction:
         assert isinstance(payload, tuple)

@@ -1,0 +1,135 @@
+"""What the guessing game cannot see: how reports depend on each other, on chance used twice, and on public parts.
+
+Every test here has a false alarm less than once in 10^10 runs of correct code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from deniable.auditing.empirical.game import Values
+from deniable.auditing.empirical.tables import dependent, uneven
+from deniable.core.arrays import Indices
+from deniable.core.errors import DeniableError
+from deniable.core.reports import Reports
+from deniable.mechanisms.base.mechanism import Mechanism
+from deniable.mechanisms.hashing.public_coins import PublicCoin
+from deniable.randomness.keystream import Keystream
+
+_REPORTS = 100_000
+_ENCODED = 5_000
+_BY_ID = 2_000
+_BINS = 64
+_STREAMS = 64
+_MOST_VALUES = 16
+_BYTES = 2**26
+
+
+def companions(mechanism: Mechanism, values: Values, generator: np.random.Generator) -> Iterator[str]:
+    """Everything that is wrong with reports besides how much each tells of its own value."""
+    chosen = generator.permutation(len(values.labels))[:_MOST_VALUES]
+    n = max(2_000, min(_REPORTS, _BYTES // (mechanism.layout.row_bytes + 1)))
+    drawn = generator.integers(len(chosen), size=n)
+    labels = [values.labels[chosen[place]] for place in drawn.tolist()]
+    reports = mechanism.privatize(labels)
+    if reports.simulated:
+        yield "reports made without a seed are marked as simulated: their randomness can be repeated"
+        return
+    yield from _streams()
+    yield from _repeated(mechanism, labels[: _ENCODED // 5], reports)
+    yield from _neighbours(mechanism, values.indices[chosen[drawn]], reports)
+    yield from _public(mechanism, drawn, values.indices[chosen[drawn]], reports)
+    yield from _encoded(mechanism, reports[:_ENCODED])
+    if isinstance(mechanism, PublicCoin):
+        yield from _by_id(mechanism, labels[:_BY_ID], generator)
+
+
+def _streams() -> Iterator[str]:
+    """Every report has random words of its own, and so has its overflow."""
+    keystream = Keystream.fresh()
+    words = keystream.stream(0).words(_STREAMS).tolist()
+    for place in range(_STREAMS):
+        overflow = keystream.overflow(place)
+        words += [int(next(overflow)) for _ in range(2)]
+    if len(set(words)) < len(words):
+        yield "reports share random words: two streams of a keystream hold the same ones"
+
+
+def _repeated(mechanism: Mechanism, labels: list[object], reports: Reports) -> Iterator[str]:
+    """Two calls must not use the same randomness."""
+    again = mechanism.privatize(labels)
+    same = np.asarray(again.data == reports.data[: len(labels)])
+    if same.all():
+        yield f"two calls made the same {len(labels)} reports: their randomness is not fresh"
+
+
+def _neighbours(mechanism: Mechanism, indices: Indices, reports: Reports) -> Iterator[str]:
+    """Whether a report supports its own value must not depend on whether the one before did."""
+    own = np.empty(len(indices), np.bool_)
+    for index in np.unique(indices):
+        mine = indices == index
+        own[mine] = mechanism.supported(reports.data[mine], np.array([index]))[:, 0]
+    for lag in (1, 2):
+        pairs = np.arange(0, len(own) - lag, 2 * lag)
+        if dependent(own[pairs].astype(np.int64), own[pairs + lag].astype(np.int64)):
+            yield f"reports depend on the report {lag} before them: randomness is used twice"
+            return
+
+
+def _public(mechanism: Mechanism, drawn: Indices, indices: Indices, reports: Reports) -> Iterator[str]:
+    """The part of a report that is drawn without the value must not depend on it."""
+    public = mechanism.public_part(reports.data)
+    if public is None or public.max() == 0:
+        return
+    count = int(public.max()) + 1
+    by_size = public * min(_BINS, count) // count
+    for bins in (by_size, public % _BINS):
+        if dependent(bins, drawn):
+            yield "the public part of a report, such as its seed or cohort, depends on the value"
+            return
+    own = public == indices
+    if isinstance(mechanism, PublicCoin) and own.sum() >= 200:
+        sent = reports.data[own].astype(np.int64) % mechanism.classes
+        none = [
+            index
+            for index in np.unique(indices[own])
+            if mechanism._class_under(int(index), int(index)) == mechanism.classes
+        ]
+        alone = np.isin(indices[own], none)
+        if none and uneven(sent[alone], mechanism.classes):
+            yield "where the public number is that of the value itself, the class is not uniform, and gives it away"
+
+
+def _encoded(mechanism: Mechanism, reports: Reports) -> Iterator[str]:
+    """The bytes must hold the report and nothing else: one length, and one code for each report."""
+    try:
+        codes = mechanism.encode_many(reports)
+        lengths = sorted({len(code) for code in codes})
+        if len(lengths) > 1:
+            yield f"encoded reports have lengths from {lengths[0]} to {lengths[-1]} bytes, which may tell values apart"
+            return
+        decoded = mechanism.decode_many(codes)
+        if not np.array_equal(decoded.data, reports.data):
+            yield "encoded reports decode to other reports"
+        elif mechanism.encode_many(Reports(decoded.data, mechanism.fingerprint)) != codes:
+            yield "the same report is written in several ways: its bytes may tell more than the report"
+    except DeniableError as error:
+        yield f"reports that the code makes cannot be encoded and decoded: {error}"
+
+
+def _by_id(mechanism: PublicCoin, labels: list[object], generator: np.random.Generator) -> Iterator[str]:
+    """Reports under ids that the auditor draws: the public number follows from the id, and the class is as likely."""
+    supporting, wrong = 0, 0
+    for label in labels:
+        name = generator.bytes(16)
+        payload = int(mechanism.privatize_for(label, name).payload)  # type: ignore[arg-type]
+        wrong += payload // mechanism.classes != mechanism.public_coin(name)
+        supporting += mechanism.supports(payload, mechanism.domain.index(label))
+    if wrong:
+        yield f"{wrong} of {len(labels)} reports made under an id have another public number than the id gives"
+    chance = float(mechanism.publics * mechanism.two_level.high)
+    spread = (len(labels) * chance * (1 - chance)) ** 0.5
+    if supporting - len(labels) * chance > 6.5 * spread:
+        yield "reports made under an id support their sender's value more often than reports without one"

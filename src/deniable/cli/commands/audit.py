@@ -1,0 +1,131 @@
+"""`deniable audit`: what a spec, a matrix or anybody's code really spends, for people and for CI."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deniable.cli.options import Json
+from deniable.cli.streams import echo, echo_json
+
+
+def number(text: str) -> int:
+    """Read a whole number that may be written as 1e7."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if found < 1 or found != int(found):
+        raise typer.BadParameter(f"must be a whole number, such as 1000000 or 1e6, got {text!r}")
+    return int(found)
+
+
+def audit(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help="A spec (.json), a matrix (.csv, .parquet), code that takes its words (module:function), or an "
+            "adapter for a black box (.py).",
+        ),
+    ],
+    promised: Annotated[
+        float | None,
+        typer.Option(help="The epsilon that was promised; by default that of the spec, or of the adapter."),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(parser=number, metavar="N", help="Also audit reports that the code makes, such as 1e7 of them."),
+    ] = None,
+    alpha: Annotated[
+        float, typer.Option(help="How likely the bound by trials may be above the truth.", show_default=True)
+    ] = 1e-9,
+    by_id: Annotated[
+        bool, typer.Option("--by-id", help="With --trials: reports made under ids (clh, olh, blh, flh, rhr).")
+    ] = False,
+    values: Annotated[int | None, typer.Option(help="Of module:function: how many values there are.")] = None,
+    words: Annotated[int | None, typer.Option(help="Of module:function: how many random words a report takes.")] = None,
+    bits: Annotated[int, typer.Option(help="Of module:function: bits of a word; all words are tried.")] = 8,
+    as_json: Json = False,
+) -> None:
+    """Find what epsilon is really spent, and prove it by a witness.
+
+    A spec, a matrix, and code that takes its random words as an argument are
+    audited exactly; the code of a spec, and black boxes, also by trials, which
+    give a lower bound. An adapter is a Python file with sample(value, n),
+    VALUES and, for hashes, supports(rows, value); it is run.
+
+    Exit code: 0 nothing wrong, 1 more is spent than promised or a fault was
+    found, 2 cannot be read, 3 reports tell less than they should.
+
+    \b
+    Examples:
+      deniable audit spec.json
+      deniable audit spec.json --trials 1e7
+      deniable audit matrix.csv --promised 1
+      deniable audit mycode:randomize --values 4 --words 2 --bits 8 --promised 1
+      deniable audit adapter.py --promised 1 --trials 4e6
+    """
+    from deniable.auditing.audit import BLACK_BOX_TRIALS
+    from deniable.auditing.audit import audit as audited
+    from deniable.cli.running import about
+    from deniable.cli.terminal import progress
+
+    with about(target):
+        found = _target(target)
+        total = BLACK_BOX_TRIALS if trials is None else trials
+        options: dict[str, Any] = {"values": values, "words": words, "bits": bits} if callable(found) else {}
+        watched = trials is not None or target.endswith(".py")
+        with progress() if watched else nullcontext() as bar:
+            task = bar.add_task("reports", total=total) if bar is not None else None
+            result = audited(
+                found,
+                promised=promised,
+                trials=trials,
+                alpha=alpha,
+                by_id=by_id,
+                progress=None if bar is None or task is None else lambda n: bar.advance(task, n),
+                **options,
+            )
+    if as_json:
+        echo_json(json.dumps(result.to_dict(), ensure_ascii=False, indent=2))
+    else:
+        echo(result)
+    if result.exit_code:
+        raise typer.Exit(result.exit_code)
+
+
+def _target(text: str) -> Any:
+    """The file, or the function, that is named."""
+    from deniable.cli.running import CommandError
+
+    path = Path(text)
+    module, colon, name = text.rpartition(":")
+    if path.exists() or not colon:
+        if not path.exists():
+            raise CommandError("no such file. A function is given as module:function.")
+        return path
+    return _function(module, name)
+
+
+def _function(module: str, name: str) -> Any:
+    """Import a function from a module, or from a Python file, of the working directory."""
+    import sys
+    from importlib import import_module
+
+    from deniable.cli.running import CommandError
+
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(import_module(module.removesuffix(".py").replace("/", ".")), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise CommandError(f"cannot import {name} from {module}: {error}") from None
+    finally:
+        sys.path.pop(0)
+    if not callable(found):
+        raise CommandError(f"{name} must be a function of a value and its words")
+    return found
