@@ -3,11 +3,12 @@
 // A device draws one group, and answers for it alone: what are the first L bytes of your string? L grows from group to group.
 
 import { members, text, whole, type Members } from "./core/check.js";
-import { utf8 } from "./core/domain.js";
 import { drawn } from "./core/draw.js";
 import { refuse } from "./core/errors.js";
 import { pinned, type Reading } from "./core/question.js";
 import { specOf, type Spec } from "./core/spec.js";
+import { utf8 } from "./hashing/open.js";
+import { below } from "./randomness/choices.js";
 import { Keystream } from "./randomness/keystream.js";
 
 const END = 0xff; // after the last byte of a string
@@ -71,7 +72,7 @@ export class HeavyHitters {
   /** Make the report that these keystreams give, one for the group and one for the report; for tests. */
   async privatizeWith(value: unknown, group: Keystream, own: Keystream): Promise<LevelReport> {
     const sequence = this.#sequence(value);
-    const level = await drawn(group, 0, 1, (choices) => choices.below(this.levels.length));
+    const level = await drawn(group, 0, 1, (choices) => below(choices, this.levels.length));
     const { domain, randomizer } = this.levels[level]!;
     const index = domain.index(sequence.slice(0, this.lengths[level]!));
     return { level, payload: await drawn(own, 0, randomizer.stride, (choices) => randomizer.randomize(index, choices)) };

@@ -3,10 +3,11 @@
 import { bitLength, rejection } from "../core/bounds.js";
 import { limit, whole } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
-import { digest } from "../hashing/functions.js";
+import { open } from "../hashing/open.js";
 import { bitmapBytes, halvesOf, put } from "../layouts/bitmaps.js";
 import { leastFlip } from "../layouts/flips.js";
 import { COIN, MOST_COINS } from "../layouts/unary.js";
+import { below, coins } from "../randomness/choices.js";
 import { word } from "../randomness/words.js";
 import { COHORT_PARAMETERS, cohortsOf } from "./functions.js";
 
@@ -16,7 +17,7 @@ export function filters(name: string, permutes: boolean, several: boolean): Mech
     name,
     version: 1,
     parameters: several ? [...COHORT_PARAMETERS, "hashes"] : COHORT_PARAMETERS,
-    digest,
+    open,
     build(setting) {
       const hashes = several ? whole("hashes", setting.parameters.hashes, 1, 32) : 1;
       const { cohorts, buckets, bucket } = cohortsOf(setting, permutes, hashes);
@@ -29,8 +30,8 @@ export function filters(name: string, permutes: boolean, several: boolean): Mech
         thresholds: { flip, rejection_cohort: rejection(cohorts) },
         stride: 1 + 16 * halves, // the cohort, and the coins of all bits
         randomize(index, choices) {
-          const cohort = choices.below(cohorts);
-          const row = choices.coins(flipWord, halves);
+          const cohort = below(choices, cohorts);
+          const row = coins(choices, flipWord, halves);
           const own = new Uint32Array(halves);
           for (let place = 0; place < hashes; place++) put(own, bucket(index, cohort, place), 1);
           for (let i = 0; i < halves; i++) row[i]! ^= own[i]!;

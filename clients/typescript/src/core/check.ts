@@ -7,10 +7,9 @@ export type Members = Readonly<Record<string, unknown>>;
 
 /** Return a JSON object with exactly these members, or refuse it. */
 export function members(what: string, value: unknown, needed: readonly string[], optional: readonly string[] = []): Members {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) refuse("spec", `${what} must be a JSON object`);
-  const names = Object.keys(value);
-  const wrong = [...needed.filter((name) => !names.includes(name)), ...names.filter((name) => ![...needed, ...optional].includes(name))];
-  if (wrong.length) refuse("spec", `${what} has a missing or unknown member: ${wrong.join(", ").slice(0, 99)}`);
+  if (typeof value !== "object" || !value || Array.isArray(value)) refuse("spec", `${what} must be a JSON object`);
+  const wrong = [...needed, ...Object.keys(value)].find((name) => !Object.hasOwn(value, name) || ![...needed, ...optional].includes(name));
+  if (wrong !== undefined) refuse("spec", `${what} has a missing or unknown member: ${wrong.slice(0, 40)}`);
   return value as Members;
 }
 

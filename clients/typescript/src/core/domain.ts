@@ -2,93 +2,61 @@
 
 import { limit, members, text, whole, type Members } from "./check.js";
 import { refuse } from "./errors.js";
-import { isText } from "./json.js";
 
 /** A number by which a mechanism knows a value: its place in a closed domain, its digest in an open one. */
 export type Index = number | bigint;
 
+/** A value that a domain lists. */
+export type Label = string | number | boolean;
+
 /** The values a question allows. */
 export interface Domain {
-  readonly kind: "categories" | "integers" | "open";
+  /** "categories", "integers" or "open". */
+  readonly kind: string;
   /** The number of values; 0 in an open domain, which lists none. */
   readonly k: number;
-  /** The labels of all values in index order, without the numbers of a range. */
-  readonly labels: readonly (string | number | boolean)[];
-  /** The index of a value; values outside are refused unless there is a category for them. */
+  /** The listed labels, then those of the catch-all categories; of a range of integers only the latter. */
+  readonly labels: readonly Label[];
+  /** The least value of a range of integers. */
+  readonly low?: number;
+  /** The index of a value; a value outside is refused unless there is a category for it. */
   index(value: unknown): Index;
 }
 
-/** How an open domain turns bytes into a digest; it comes with the mechanisms that hash strings. */
-export type Digest = (bytes: Uint8Array<ArrayBuffer>, key: Uint8Array<ArrayBuffer>) => bigint;
+/** How a domain of any strings is read; it comes with the mechanisms that hash them. */
+export type OpenDomain = (found: Members, extras: readonly string[], catchAll: (value: unknown) => string) => Domain;
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
-const MOST_VALUES = 2 ** 31;
+const MEMBERS: Record<string, string[]> = { categories: ["labels"], integers: ["low", "high"], open: ["key", "max_bytes"] };
 
-/** Read the domain of a spec; `digest` is undefined for mechanisms whose values must be listed. */
-export function domainOf(document: unknown, digest: Digest | undefined): Domain {
-  const extras = ["other", "no_answer"];
-  const kind = (document as Members | null)?.kind;
-  const own = { categories: ["labels"], integers: ["low", "high"], open: ["key", "max_bytes"] }[String(kind)];
-  if (!own) refuse("spec", "domain kind must be one of categories, integers, open");
-  const found = members("domain", document, ["kind", ...own], extras);
-  const [other, missing] = extras.map((name) => (name in found ? text(name, found[name]) : undefined));
-  if (other !== undefined && other === missing) refuse("spec", "no_answer must differ from other");
+/** Read the domain of a spec; `open` is undefined for mechanisms whose values must be listed. */
+export function domainOf(document: unknown, open: OpenDomain | undefined): Domain {
+  const kind = String((document as Members | null)?.kind);
+  const found = members("domain", document, ["kind", ...(MEMBERS[kind] ?? refuse("spec", "domain has an unknown kind"))], ["other", "no_answer"]);
+  const extras = ["other", "no_answer"].flatMap((name) => (name in found ? [text(name, found[name])] : []));
   const catchAll = (value: unknown): string => {
-    const absent = value === undefined || value === null || Number.isNaN(value);
-    const label = absent ? missing : other;
-    return label ?? refuse("value", `the answer must be one that the question allows; there is no category for ${absent ? "no answer" : "others"}`);
+    const name = value === undefined || value === null || Number.isNaN(value) ? "no_answer" : "other";
+    return (found[name] as string | undefined) ?? refuse("value", `the question does not allow this answer, and has no category "${name}"`);
   };
-  if (kind === "open") return open(found, digest, [other, missing], catchAll);
+  if (kind === "open") return (open ?? refuse("spec", "this mechanism has no open domain"))(found, extras, catchAll);
 
-  const named = [other, missing].filter((label) => label !== undefined);
-  const listed = kind === "categories" ? labelsOf(found.labels) : [];
-  const low = kind === "categories" ? 0 : whole("low", found.low, -LARGEST, LARGEST);
-  const count = kind === "categories" ? listed.length : whole("high", found.high, low, LARGEST) - low + 1;
-  const places = new Map<unknown, number>([...listed, ...named].map((label, place) => [label, count - listed.length + place]));
-  const k = count + named.length;
-  if (places.size !== listed.length + named.length) refuse("spec", "labels must be distinct");
-  if (k < 2 || k > MOST_VALUES) refuse("spec", "domain must have from 2 to 2^31 values");
-
-  const find = (value: unknown): number | undefined =>
-    kind === "integers" && Number.isInteger(value) && (value as number) >= low && (value as number) - low < count
-      ? (value as number) - low
-      : places.get(value);
-  return {
-    kind: kind as "categories" | "integers",
-    k,
-    labels: [...listed, ...named],
-    index: (value) => find(value) ?? (places.get(catchAll(value)) as number),
+  const labels = [...("labels" in found ? labelsOf(found.labels) : []), ...extras];
+  const low = "low" in found ? whole("low", found.low, -LARGEST, LARGEST) : 0;
+  const count = "low" in found ? whole("high", found.high, low, LARGEST) - low + 1 : 0;
+  const places = new Map<unknown, number>(labels.map((label, place) => [label, count + place]));
+  const k = whole("the number of values", count + labels.length, 2, 2 ** 31);
+  if (places.size < labels.length) refuse("spec", "labels must be distinct");
+  const find = (value: unknown): number | undefined => {
+    const place = Number.isInteger(value) ? (value as number) - low : -1;
+    return place >= 0 && place < count ? place : places.get(value);
   };
+  return { kind, k, labels, low, index: (value) => find(value) ?? places.get(catchAll(value))! };
 }
 
-function labelsOf(labels: unknown): (string | number | boolean)[] {
-  if (!Array.isArray(labels) || !labels.length) refuse("spec", "labels must be a list");
-  limit("labels", labels.length, 2 ** 16);
-  const type = typeof labels[0];
-  if (!["string", "number", "boolean"].includes(type) || labels.some((each) => typeof each !== type || (type === "number" && !Number.isSafeInteger(each))))
-    refuse("spec", "labels must be all strings, all whole numbers, or true and false");
-  return labels;
-}
-
-function open(found: Members, digest: Digest | undefined, extras: (string | undefined)[], catchAll: (value: unknown) => string): Domain {
-  if (!digest) refuse("spec", "domain must be closed for this mechanism, which cannot hash strings");
-  const most = whole("max_bytes", found.max_bytes, 1, 65_536);
-  const key = utf8(text("key", found.key));
-  const fits = (value: unknown): Uint8Array<ArrayBuffer> | undefined => {
-    const bytes = value instanceof Uint8Array ? Uint8Array.from(value) : typeof value === "string" ? utf8(value) : undefined;
-    return bytes && bytes.length <= most ? bytes : undefined;
-  };
-  if (!key || key.length > 32) refuse("spec", "key must have at most 32 bytes");
-  if (extras.some((label) => label !== undefined && !fits(label))) refuse("spec", "other and no_answer must have at most max_bytes bytes");
-  return {
-    kind: "open",
-    k: 0,
-    labels: extras.filter((label) => label !== undefined),
-    index: (value) => digest((fits(value) ?? fits(catchAll(value)))!, key),
-  };
-}
-
-/** The UTF-8 of a string, or undefined if it holds half of a surrogate pair. */
-export function utf8(value: string): Uint8Array<ArrayBuffer> | undefined {
-  return isText(value) ? new TextEncoder().encode(value) : undefined;
+function labelsOf(labels: unknown): Label[] {
+  const kind = Array.isArray(labels) ? typeof labels[0] : "";
+  if (!["string", "number", "boolean"].includes(kind) || (labels as unknown[]).some((each) => typeof each !== kind || (kind === "number" && !Number.isSafeInteger(each))))
+    refuse("spec", "labels must be a list of strings, of whole numbers, or of true and false");
+  limit("labels", (labels as Label[]).length, 2 ** 16);
+  return labels as Label[];
 }

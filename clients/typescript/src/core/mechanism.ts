@@ -2,7 +2,7 @@
 
 import type { Choices } from "../randomness/choices.js";
 import type { Members } from "./check.js";
-import type { Digest, Domain, Index } from "./domain.js";
+import type { Domain, Index, OpenDomain } from "./domain.js";
 
 /** What a mechanism is made from, as a spec says it. */
 export interface Setting {
@@ -41,8 +41,8 @@ export interface Mechanism {
   readonly version: number;
   /** The names of its parameters besides epsilon; a spec must state them all. */
   readonly parameters: readonly string[];
-  /** How strings are hashed, for mechanisms whose values may be any strings. */
-  readonly digest?: Digest;
+  /** How an open domain is read, by mechanisms whose values may be any strings. */
+  readonly open?: OpenDomain;
   /** Make it, or throw a `DeniableError` if the setting is wrong. */
   build(setting: Setting): Randomizer | Promise<Randomizer>;
 }

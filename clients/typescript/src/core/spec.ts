@@ -36,7 +36,7 @@ export async function specOf(document: unknown, mechanisms: readonly Mechanism[]
 
   const parameters = members("parameters", found.parameters, ["epsilon", ...mechanism.parameters]);
   const epsilon = between("epsilon", parameters.epsilon, Number.MIN_VALUE, MAX_EPSILON);
-  const domain = domainOf(found.domain, mechanism.digest);
+  const domain = domainOf(found.domain, mechanism.open);
   const randomizer = await mechanism.build({ domain, epsilon, bound: exponentialBelow(epsilon), parameters });
   agree(found.thresholds, randomizer.thresholds);
   return { mechanism: name, version: mechanism.version, epsilon, domain, parameters, randomizer };

@@ -7,6 +7,7 @@ import { choiceThreshold, rejection } from "../core/bounds.js";
 import { refuse } from "../core/errors.js";
 import type { Randomizer, Setting } from "../core/mechanism.js";
 import { symbolsBelow } from "../layouts/symbols.js";
+import { below, coin } from "../randomness/choices.js";
 import { mod, select, times, word } from "../randomness/words.js";
 
 /** Sets D_j = m_j D of `size` elements modulo `modulus`, one per cohort. */
@@ -37,10 +38,10 @@ export function difference({ bound, domain }: Setting, { modulus, size, multipli
     },
     stride: 4, // the coin, the cohort, a place inside and a place outside the set
     randomize(index, choices) {
-      const truthful = choices.coin(truthWord);
-      const cohort = choices.below(cohorts);
-      const inside = choices.below(size);
-      const place = select(truthful, inside, size + choices.below(outside));
+      const truthful = coin(choices, truthWord);
+      const cohort = below(choices, cohorts);
+      const inside = below(choices, size);
+      const place = select(truthful, inside, size + below(choices, outside));
       const moved = (index as number) + times(multipliers[cohort]!, element(place), modulus);
       return encode(cohort * modulus + mod(moved, modulus));
     },

@@ -1,6 +1,6 @@
 // Public hash functions that all clients share: strings to numbers, numbers to buckets, permutations of indices.
 
-import type { Digest, Index } from "../core/domain.js";
+import type { Index } from "../core/domain.js";
 import { product } from "../randomness/words.js";
 import { blake2s } from "./blake2s.js";
 
@@ -8,7 +8,9 @@ const PRIME = (1n << 61n) - 1n;
 const ROUNDS = 16;
 
 /** The digest of bytes under a domain's key: a number below 2^61 - 1. */
-export const digest: Digest = (bytes, key) => new DataView(blake2s(bytes, key, 8).buffer).getBigUint64(0, true) % PRIME;
+export function digest(bytes: Uint8Array, key: Uint8Array): bigint {
+  return new DataView(blake2s(bytes, key, 8).buffer).getBigUint64(0, true) % PRIME;
+}
 
 /** Bytes of one function, from BLAKE2s of its purpose, number and a block number under the seed. */
 function drawn(purpose: string, seed: number, number: number, size: number): DataView {

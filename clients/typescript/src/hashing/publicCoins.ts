@@ -4,9 +4,9 @@
 import { rejection, replacementThreshold } from "../core/bounds.js";
 import type { Randomizer, Setting } from "../core/mechanism.js";
 import { text } from "../core/check.js";
-import { utf8, type Index } from "../core/domain.js";
+import type { Index } from "../core/domain.js";
 import { symbolsBelow } from "../layouts/symbols.js";
-import { Choices, EXHAUSTED } from "../randomness/choices.js";
+import { below, Choices, coin, EXHAUSTED } from "../randomness/choices.js";
 import { sha256 } from "../randomness/keystream.js";
 import { select, word } from "../randomness/words.js";
 
@@ -17,7 +17,7 @@ export function publicCoin(
   classes: number,
   classUnder: (index: number, publicNumber: number) => number,
 ): Randomizer {
-  const salt = utf8(text("salt", parameters.salt));
+  const salt = new TextEncoder().encode(text("salt", parameters.salt));
   const encode = symbolsBelow(publics * classes);
   const encodeClass = symbolsBelow(classes);
   const truth = replacementThreshold(bound, classes);
@@ -31,17 +31,17 @@ export function publicCoin(
     thresholds: { truth, rejection_class: rejection(classes), rejection_public: rejection(publics) },
     stride: 3, // the coin, the uniform class, and the public number
     randomize(index, choices) {
-      const truthful = choices.coin(truthWord);
-      const replacement = choices.below(classes);
-      const publicNumber = choices.below(publics);
+      const truthful = coin(choices, truthWord);
+      const replacement = below(choices, classes);
+      const publicNumber = below(choices, publics);
       return encode(publicNumber * classes + sent(index, publicNumber, truthful, replacement));
     },
     coined: {
       stride: 2,
-      publicOf: async (id) => publicOf(id, await sha256(salt!), publics),
+      publicOf: async (id) => publicOf(id, await sha256(salt), publics),
       randomize(index, publicNumber, choices) {
-        const truthful = choices.coin(truthWord);
-        return encodeClass(sent(index, publicNumber, truthful, choices.below(classes)));
+        const truthful = coin(choices, truthWord);
+        return encodeClass(sent(index, publicNumber, truthful, below(choices, classes)));
       },
     },
   };
@@ -61,7 +61,7 @@ async function publicOf(id: Uint8Array, salted: Uint8Array, publics: number): Pr
       words.setBigUint64(8 * counter, hashed.getBigUint64(0), true);
     }
     try {
-      return new Choices(words, new DataView(words.buffer, 8)).below(publics);
+      return below(new Choices(words, new DataView(words.buffer, 8)), publics);
     } catch (error) {
       if (error !== EXHAUSTED) throw error;
     }

@@ -2,6 +2,7 @@
 
 import { limit } from "../core/check.js";
 import type { Mechanism, Setting } from "../core/mechanism.js";
+import { coin, coins } from "../randomness/choices.js";
 import { word } from "../randomness/words.js";
 import { bitmapBytes, halvesOf, put } from "./bitmaps.js";
 
@@ -14,7 +15,7 @@ export const MOST_COINS = 2 ** 24;
 export function unary(
   name: string,
   parameters: readonly string[],
-  coins: (setting: Setting) => readonly [own: bigint, other: bigint],
+  coinsOf: (setting: Setting) => readonly [own: bigint, other: bigint],
 ): Mechanism {
   return {
     name,
@@ -23,15 +24,15 @@ export function unary(
     build(setting) {
       const { k } = setting.domain;
       limit("coins", k, MOST_COINS);
-      const [own, other] = coins(setting).map((threshold) => threshold * COIN) as [bigint, bigint];
+      const [own, other] = coinsOf(setting).map((threshold) => threshold * COIN) as [bigint, bigint];
       const [ownWord, otherWord] = [word(own), word(other)];
       const halves = halvesOf(k);
       return {
         thresholds: { other, own },
         stride: 16 * halves + 1, // the coins of all bits, and one that replaces the value's
         randomize(index, choices) {
-          const row = choices.coins(otherWord, halves);
-          put(row, index as number, choices.coin(ownWord));
+          const row = coins(choices, otherWord, halves);
+          put(row, index as number, coin(choices, ownWord));
           return bitmapBytes(row, k);
         },
       };

@@ -5,6 +5,7 @@ import { limit, wholes } from "../core/check.js";
 import { refuse } from "../core/errors.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { symbolsBelow } from "../layouts/symbols.js";
+import { below, coin } from "../randomness/choices.js";
 import { select, word } from "../randomness/words.js";
 
 /** A block design that the spec lists. */
@@ -34,9 +35,9 @@ export const design: Mechanism = {
       thresholds: { truth, rejection_inside: rejection(inside), rejection_outside: rejection(blocks - inside) },
       stride: 3, // the coin, a place among the blocks with the value, and one among those without
       randomize(index, choices) {
-        const truthful = choices.coin(truthWord);
-        const own = choices.below(inside);
-        const wanted = select(truthful, own, choices.below(blocks - inside));
+        const truthful = coin(choices, truthWord);
+        const own = below(choices, inside);
+        const wanted = select(truthful, own, below(choices, blocks - inside));
         // all blocks are gone through, counting those of the wanted kind
         let [found, rank] = [0, 0];
         for (let block = 0; block < blocks; block++) {

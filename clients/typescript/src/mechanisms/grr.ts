@@ -3,6 +3,7 @@
 import { MODULUS, ceiled, replacementThreshold } from "../core/bounds.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { symbolsBelow } from "../layouts/symbols.js";
+import { coin } from "../randomness/choices.js";
 import { less, product, select, word } from "../randomness/words.js";
 
 /** Randomised response. */
@@ -21,7 +22,7 @@ export const grr: Mechanism = {
       thresholds: { truth },
       stride: 1,
       randomize(index, choices) {
-        const truthful = choices.coin(below);
+        const truthful = coin(choices, below);
         // (word - truth) mod 2^64, by halves
         const borrow = +(choices.low < below.low);
         const rest = { high: (choices.high - below.high - borrow) >>> 0, low: (choices.low - below.low) >>> 0 };

@@ -4,9 +4,10 @@ import { choiceThreshold, rejection } from "../core/bounds.js";
 import { refuse } from "../core/errors.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { COHORT_PARAMETERS, cohortsOf } from "../cohorts/functions.js";
-import { digest } from "../hashing/functions.js";
+import { open } from "../hashing/open.js";
 import { symbolsBelow } from "../layouts/symbols.js";
 import { parity } from "../numbers.js";
+import { below, coin } from "../randomness/choices.js";
 import { mod, word } from "../randomness/words.js";
 
 /** Hadamard count mean sketch. */
@@ -14,7 +15,7 @@ export const hcms: Mechanism = {
   name: "hcms",
   version: 1,
   parameters: COHORT_PARAMETERS,
-  digest,
+  open,
   build(setting) {
     const { cohorts, buckets, bucket } = cohortsOf(setting, false);
     if (buckets & (buckets - 1)) refuse("spec", "buckets must be a power of two");
@@ -26,8 +27,8 @@ export const hcms: Mechanism = {
       thresholds: { truth, rejection_pair: rejection(pairs) },
       stride: 2, // the cohort and its coordinate, and the coin
       randomize(index, choices) {
-        const pair = choices.below(pairs);
-        const turned = 1 - choices.coin(truthWord);
+        const pair = below(choices, pairs);
+        const turned = 1 - coin(choices, truthWord);
         // row 0 of the matrix has the same sign everywhere, and is left out
         const coordinate = mod(pair, buckets - 1) + 1;
         const odd = parity(coordinate & bucket(index, Math.floor(pair / (buckets - 1))));

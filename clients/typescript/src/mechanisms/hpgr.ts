@@ -6,6 +6,7 @@ import { refuse } from "../core/errors.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { geometry } from "../designs/singer.js";
 import { MOST_SYMBOLS, symbolsBelow } from "../layouts/symbols.js";
+import { below, coin } from "../randomness/choices.js";
 import { mod, select, word } from "../randomness/words.js";
 
 /** Hybrid projective geometry response. */
@@ -26,9 +27,9 @@ export const hpgr: Mechanism = {
       thresholds: { truth, rejection_inside: rejection(size), rejection_outside: rejection(outside) },
       stride: 3, // the coin, a place inside and a place outside the set
       randomize(index, choices) {
-        const truthful = choices.coin(truthWord);
-        const inside = choices.below(size);
-        const place = select(truthful, inside, size + choices.below(outside));
+        const truthful = coin(choices, truthWord);
+        const inside = below(choices, size);
+        const place = select(truthful, inside, size + below(choices, outside));
         // place p moves the block by p div b and the number by element p mod b, so that each report has one place
         const [number, block] = [Math.floor((index as number) / h), mod(index as number, h)];
         const moved = mod(number + elements[mod(place, modulus)]!, modulus);

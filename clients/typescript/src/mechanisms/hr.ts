@@ -6,6 +6,7 @@ import { refuse } from "../core/errors.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { symbolsBelow } from "../layouts/symbols.js";
 import { parity } from "../numbers.js";
+import { below, coin } from "../randomness/choices.js";
 import { select, word } from "../randomness/words.js";
 
 /** Hadamard response. */
@@ -28,9 +29,9 @@ export const hr: Mechanism = {
       thresholds: { truth, rejection_inside: rejection(supporting), rejection_outside: rejection(symbols - supporting) },
       stride: 3, // the coin, a place among the reports that support the value and one among the others
       randomize(index, choices) {
-        const truthful = choices.coin(truthWord);
-        const inside = choices.below(supporting);
-        const place = select(truthful, inside, supporting + choices.below(symbols - supporting));
+        const truthful = coin(choices, truthWord);
+        const inside = below(choices, supporting);
+        const place = select(truthful, inside, supporting + below(choices, symbols - supporting));
         // place p = d (b - 1) + t - 1 names block (x mod B) xor d; the bits of t, except the highest, go in order to the
         // bits of u other than the lowest one of the value's number c, and that bit gives u & c the parity t's highest says
         const moved = Math.floor(place / (size - 1));
@@ -39,8 +40,8 @@ export const hr: Mechanism = {
         const lowest = number & -number;
         const half = size / 2;
         const rest = t & (half - 1);
-        const below = rest & (lowest - 1);
-        const u = below + 2 * (rest - below);
+        const lower = rest & (lowest - 1);
+        const u = lower + 2 * (rest - lower);
         const odd = parity(u & number) ^ +(t >= half);
         const block = ((index as number) & (blocks - 1)) ^ moved;
         return encode(block * (size - 1) + u + lowest * odd - 1);

@@ -6,6 +6,7 @@ import { refuse } from "../core/errors.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { bigEndian, codeBits, subsetCode } from "../layouts/subsetCode.js";
 import { chooseSubset } from "../layouts/subsets.js";
+import { below } from "../randomness/choices.js";
 import { mod, word } from "../randomness/words.js";
 
 /** Modular subset selection. */
@@ -29,7 +30,7 @@ export const mss: Mechanism = {
       thresholds: { rejection_cohort: rejection(cohorts), ...Object.fromEntries(truths.map((truth, j) => [`truth_${j}`, truth])) },
       stride: 2 + Math.max(...sizes), // the cohort, the coin, and draws enough for the largest subset
       randomize(index, choices) {
-        const cohort = choices.below(cohorts);
+        const cohort = below(choices, cohorts);
         const [m, w] = [moduli[cohort]!, sizes[cohort]!];
         const set = chooseSubset(mod(index as number, m), m, w, words[cohort]!, choices);
         return bigEndian((BigInt(cohort) << BigInt(longest)) | subsetCode(set, w, bits[cohort]!), size);

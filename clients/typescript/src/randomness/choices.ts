@@ -24,55 +24,59 @@ export class Choices {
 
   /** Read the next word. */
   next(): void {
-    this.low = this.words.getUint32(this.#read, true);
-    this.high = this.words.getUint32(this.#read + 4, true);
+    this.#take(this.words, this.#read);
     this.#read += 8;
   }
 
-  /** 1 with probability threshold / 2^64, else 0. */
-  coin(threshold: Word): number {
-    this.next();
-    return less(this.high, this.low, threshold);
-  }
-
-  /** Draw a uniform integer from 0 to bound - 1, for bounds below 2^32. */
-  below(bound: number): number {
-    // 2^64 mod bound; 2^32 mod bound squared
-    const remainder = 2 ** 32 % bound;
-    const least = times(remainder, remainder, bound);
-    this.next();
-    let [drawn, high, low] = product(this.high, this.low, bound);
-    while (high === 0 && low < least) {
-      this.#replace();
-      [drawn, high, low] = product(this.high, this.low, bound);
-    }
-    return drawn;
-  }
-
-  #replace(): void {
+  /** Replace the word read last by the next one of the overflow stream. */
+  replace(): void {
     if (this.#replaced >= this.overflow.byteLength) throw EXHAUSTED;
-    this.low = this.overflow.getUint32(this.#replaced, true);
-    this.high = this.overflow.getUint32(this.#replaced + 4, true);
+    this.#take(this.overflow, this.#replaced);
     this.#replaced += 8;
   }
 
-  /**
-   * Toss 32 coins for each of `halves` numbers, one in each bit, all true with probability threshold / 2^64.
-   *
-   * A coin compares a uniform number of 32 bits with the upper half of the threshold, whose lower half is zero. Each
-   * run of `halves` numbers, the halves of words, holds one bit of all these numbers, the least significant first.
-   */
-  coins(threshold: Word, halves: number): Uint32Array {
-    const found = new Uint32Array(halves);
-    for (let bit = 0; bit < 32; bit++) {
-      const take = -((threshold.high >>> bit) & 1); // the threshold is public
-      for (let i = 0; i < halves; i++, this.#read += 4) {
-        const clear = ~this.words.getUint32(this.#read, true);
-        // where this bit differs from the threshold's it decides, else the lower bits do
-        const before = found[i]!;
-        found[i] = (before & (clear | take)) | (clear & take);
-      }
-    }
-    return found;
+  #take(words: DataView, at: number): void {
+    this.low = words.getUint32(at, true);
+    this.high = words.getUint32(at + 4, true);
   }
+}
+
+/** 1 with probability threshold / 2^64, else 0. */
+export function coin(choices: Choices, threshold: Word): number {
+  choices.next();
+  return less(choices.high, choices.low, threshold);
+}
+
+/** Draw a uniform integer from 0 to bound - 1, for bounds below 2^32. */
+export function below(choices: Choices, bound: number): number {
+  const remainder = 2 ** 32 % bound;
+  const least = times(remainder, remainder, bound); // 2^64 mod bound
+  choices.next();
+  let [drawn, high, low] = product(choices.high, choices.low, bound);
+  while (high === 0 && low < least) {
+    choices.replace();
+    [drawn, high, low] = product(choices.high, choices.low, bound);
+  }
+  return drawn;
+}
+
+/**
+ * Toss 32 coins for each of `halves` numbers, one in each bit, all true with probability threshold / 2^64.
+ *
+ * A coin compares a uniform number of 32 bits with the upper half of the threshold, whose lower half is zero. Each run of
+ * `halves` halves of words holds one bit of all these numbers, the least significant first.
+ */
+export function coins(choices: Choices, threshold: Word, halves: number): Uint32Array {
+  const found = new Uint32Array(halves);
+  for (let bit = 0; bit < 32; bit++) {
+    const take = -((threshold.high >>> bit) & 1); // the threshold is public
+    for (let i = 0; i < halves; i += 2) {
+      choices.next();
+      // where this bit differs from the threshold's it decides, else the lower bits do
+      const [before, after] = [found[i]!, found[i + 1]!];
+      found[i] = (before & (~choices.low | take)) | (~choices.low & take);
+      found[i + 1] = (after & (~choices.high | take)) | (~choices.high & take);
+    }
+  }
+  return found;
 }
