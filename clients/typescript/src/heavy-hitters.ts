@@ -1,0 +1,100 @@
+// Heavy hitters over open strings: which frequent strings there are, without a list of them made beforehand.
+//
+// A device draws one group, and answers for it alone: what are the first L bytes of your string? L grows from group to group.
+
+import { members, text, whole, type Members } from "./core/check.js";
+import { drawn } from "./core/draw.js";
+import { refuse } from "./core/errors.js";
+import { pinned, type Reading } from "./core/question.js";
+import { specOf, type Spec } from "./core/spec.js";
+import { utf8 } from "./hashing/open.js";
+import { below } from "./randomness/choices.js";
+import { Keystream } from "./randomness/keystream.js";
+
+const END = 0xff; // after the last byte of a string
+const CUT = 0xfe; // after the last byte kept of a string that is too long
+const MAX_BYTES = 255;
+const MAX_LEVELS = 64;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A report, and the group it belongs to. */
+export interface LevelReport {
+  readonly level: number;
+  readonly payload: Bytes;
+}
+
+/** A question about frequent strings. It keeps nothing of an answer: every call spends epsilon. */
+export class HeavyHitters {
+  private constructor(
+    /** The document's fingerprint, which is sent with every report. */
+    readonly fingerprint: string,
+    /** The spec of each group; that of a report's group made it. */
+    readonly levels: readonly Spec[],
+    readonly maxBytes: number,
+    /** The bytes of a prefix in each group. */
+    readonly lengths: readonly number[],
+  ) {}
+
+  /** Read the document: JSON text, its UTF-8 bytes, or what JSON.parse made of it. */
+  static async read(source: unknown, { mechanisms, fingerprint }: Reading): Promise<HeavyHitters> {
+    const found = await pinned(source, fingerprint);
+    if ((found.value as Members | null)?.heavy_hitters !== 1) refuse("spec", 'a heavy-hitter spec must have the member "heavy_hitters": 1');
+    const given = members("heavy-hitter spec", found.value, ["alphabet", "deniable", "heavy_hitters", "levels", "max_bytes"]);
+    if (given.deniable !== 1 || !Array.isArray(given.levels)) refuse("spec", "heavy-hitter spec has an unknown layout");
+    if (given.alphabet !== null && !text("alphabet", given.alphabet)) refuse("spec", "alphabet must not be empty");
+    const maxBytes = whole("max_bytes", given.max_bytes, 1, MAX_BYTES);
+    whole("the number of levels", given.levels.length, 1, MAX_LEVELS);
+    const levels: Spec[] = [];
+    for (const level of given.levels) levels.push(await specOf(level, mechanisms));
+    const lengths = given.levels.map((level: { domain: { max_bytes: number } }) => level.domain.max_bytes);
+    if (levels.some((level) => level.domain.kind !== "open")) refuse("spec", "the levels must take open strings");
+    if (lengths.some((length, place) => place > 0 && length <= lengths[place - 1]!) || lengths.at(-1) !== maxBytes + 1)
+      refuse("spec", "the lengths of prefixes must rise, up to one more than max_bytes");
+    return new HeavyHitters(found.fingerprint, levels, maxBytes, lengths);
+  }
+
+  /** The largest epsilon of the groups, which is what a report may reveal at most. */
+  get epsilon(): number {
+    return Math.max(...this.levels.map((level) => level.epsilon));
+  }
+
+  /** Throw a `DeniableError` unless this is a string, or the UTF-8 bytes of one. Nothing is drawn, and nothing is spent. */
+  check(value: unknown): void {
+    this.#sequence(value);
+  }
+
+  /** Make a report of a string: its group, drawn at random, and the bytes of its payload. */
+  async privatize(value: unknown): Promise<LevelReport> {
+    return this.privatizeWith(value, await Keystream.of(), await Keystream.of());
+  }
+
+  /** Make the report that these keystreams give, one for the group and one for the report; for tests. */
+  async privatizeWith(value: unknown, group: Keystream, own: Keystream): Promise<LevelReport> {
+    const sequence = this.#sequence(value);
+    const level = await drawn(group, 0, 1, (choices) => below(choices, this.levels.length));
+    const { domain, randomizer } = this.levels[level]!;
+    const index = domain.index(sequence.slice(0, this.lengths[level]!));
+    return { level, payload: await drawn(own, 0, randomizer.stride, (choices) => randomizer.randomize(index, choices)) };
+  }
+
+  /** The bytes of a string followed by END, or as many whole characters as fit followed by CUT. */
+  #sequence(value: unknown): Bytes {
+    const data = textOf(value);
+    if (data.length <= this.maxBytes) return Uint8Array.from([...data, END]);
+    let stop = this.maxBytes;
+    while ((data[stop]! & 0xc0) === 0x80) stop--; // inside a character
+    return Uint8Array.from([...data.subarray(0, stop), CUT]);
+  }
+}
+
+function textOf(value: unknown): Bytes {
+  try {
+    const string = value instanceof Uint8Array ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value) : value;
+    const data = typeof string === "string" ? utf8(string) : undefined;
+    if (data) return data;
+  } catch {
+    // bytes that are not UTF-8
+  }
+  return refuse("value", "the answer must be text");
+}

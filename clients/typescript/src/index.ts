@@ -1,0 +1,8 @@
+// The core of the client: read a question, make a report. Mechanisms are imported one by one, from "deniable/grr" and so on.
+
+export { DeniableError, type Code } from "./core/errors.js";
+export type { Domain } from "./core/domain.js";
+export type { Mechanism } from "./core/mechanism.js";
+export { ID_BYTES, Question, type Reading } from "./core/question.js";
+export type { Spec } from "./core/spec.js";
+export { newId } from "./core/id.js";
