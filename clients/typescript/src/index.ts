@@ -6,3 +6,6 @@ export type { Mechanism } from "./core/mechanism.js";
 export { ID_BYTES, Question, type Reading } from "./core/question.js";
 export type { Spec } from "./core/spec.js";
 export { newId } from "./core/id.js";
+export { Client, type Asked, type Given, type Options } from "./client/client.js";
+export type { Outcome } from "./client/sending.js";
+export { indexedDb, inMemory, webStorage, type Fate, type Kept, type State, type Store } from "./client/store.js";
