@@ -15,7 +15,10 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Client:
     node()
     built = tmp_path_factory.mktemp("typescript")
     done = subprocess.run(
-        [str(TOOLS / "tsc"), "--project", str(FOLDER), "--outDir", str(built)], capture_output=True, text=True, check=False
+        [str(TOOLS / "tsc"), "--project", str(FOLDER), "--outDir", str(built)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout
     (built / "package.json").write_text('{"type": "module"}')

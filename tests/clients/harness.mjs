@@ -38,7 +38,43 @@ const answers = {
   },
   async fresh(task) {
     const question = await read(task);
-    return Promise.all(task.values.map((value) => question.privatize(plain(value)).then(hex)));
+    const drawn = [];
+    const genuine = crypto.getRandomValues;
+    crypto.getRandomValues = (array) => {
+      const found = genuine.call(crypto, array);
+      drawn.push(hex(found));
+      return found;
+    };
+    try {
+      const sent = [];
+      for (const value of task.values) sent.push(hex(await question.privatize(plain(value))));
+      return { sent, drawn };
+    } finally {
+      delete crypto.getRandomValues;
+    }
+  },
+  async without(task) {
+    const genuine = Object.getOwnPropertyDescriptor(globalThis, "crypto");
+    const question = await read(task);
+    const broken = { nothing: undefined, "no cipher": { getRandomValues() {} }, "no source": { subtle: crypto.subtle } }[task.missing];
+    Object.defineProperty(globalThis, "crypto", { value: broken, configurable: true });
+    try {
+      return await (task.reading ? read(task) : question.privatize(task.value));
+    } finally {
+      Object.defineProperty(globalThis, "crypto", genuine);
+    }
+  },
+  async reads(task) {
+    const { randomizer } = (await read(task)).spec;
+    const words = bytes(task.words).buffer;
+    return task.indices.map((index) => {
+      let count = 0;
+      const choices = new Choices(new DataView(words), new DataView(new ArrayBuffer(0)));
+      const next = choices.next.bind(choices);
+      choices.next = () => next(count++);
+      randomizer.randomize(index, choices);
+      return count;
+    });
   },
   async levels(task) {
     const question = await HeavyHitters.read(source(task.spec), { mechanisms: all, fingerprint: task.fingerprint });

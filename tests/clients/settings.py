@@ -14,7 +14,7 @@ from deniable.core.domain import Domain
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.registry import open_mechanisms
 
-_LETTERS = "aä漢🦜\"\\\n\u2028"
+_LETTERS = 'aä漢🦜"\\\n\u2028'
 _LARGEST = {"she": 300, "design": 9, "matrix": 7, "mss": 300, "pgr": 3000, "hpgr": 3000, "csr": 2000, "clh": 2000}
 _USUAL_LARGEST = 20_000
 _BITS_LARGEST = 700  # for reports of a bit per value
@@ -101,7 +101,7 @@ def _matrix(domain: Domain, source: random.Random) -> Setting:
 
 
 def _cohorts(hashes: bool, powers: bool) -> Callable[[Domain, random.Random], Setting]:
-    def chosen(domain: Domain, source: random.Random) -> Setting:
+    def chosen(_: Domain, source: random.Random) -> Setting:
         given: Setting = {"seed": source.choice([0, source.randrange(2**32)])}
         if source.random() < 0.7:
             given["cohorts"] = source.randint(1, 300)

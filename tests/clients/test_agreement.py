@@ -1,4 +1,4 @@
-"""Reports from given keys over random specs: TypeScript makes them, Python makes the same bytes, and reads them back."""
+"""Reports from given keys over random specs: TypeScript makes them, Python makes the same and reads them back."""
 
 from __future__ import annotations
 
