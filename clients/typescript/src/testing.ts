@@ -2,6 +2,7 @@
 
 import { drawn } from "./core/draw.js";
 import type { Question } from "./core/question.js";
+import type { HeavyHitters, LevelReport } from "./heavy-hitters.js";
 import { Keystream } from "./randomness/keystream.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -24,4 +25,9 @@ export async function reportFor(question: Question, value: unknown, id: Uint8Arr
   const { stride, publicOf, randomize } = randomizer.coined!;
   const publicNumber = await publicOf(id);
   return drawn(await Keystream.of(key), 0, stride, (choices) => randomize(domain.index(value), publicNumber, choices));
+}
+
+/** The report of a string to a question about heavy hitters, under a key for its group and a key of its own. */
+export async function levelReportFrom(question: HeavyHitters, value: unknown, group: Bytes, own: Bytes): Promise<LevelReport> {
+  return question.privatizeWith(value, await Keystream.of(group), await Keystream.of(own));
 }
