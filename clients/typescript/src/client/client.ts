@@ -97,7 +97,6 @@ export class Client {
     const seconds = this.#seconds(form);
     const hour = bucketAt(form.bucket, seconds);
     const id = form.issued_ids ? await this.#issuedId() : newId();
-    const draw = hex(newId());
     const { cap = Infinity, url, delay = 60_000, key } = this.#options;
     const { epsilon, fingerprint } = asked;
     const before = await this.#store.change((state) => {
@@ -111,7 +110,7 @@ export class Client {
         if (spent > cap) refuse("cap", `this device may spend ${cap} in all, and has spent ${state.spent ?? 0}`);
         state.spent = spent;
       }
-      answers[this.#name] = { fate: "drawing", draw, epsilon, fingerprint, url };
+      answers[this.#name] = { fate: "drawing", epsilon, fingerprint, url };
       return undefined;
     });
     if (before) return { fresh: false, fate: before.fate };
@@ -119,8 +118,7 @@ export class Client {
     const frame = hex(framed({ key: secretOf(key)!, fingerprint: unhex(fingerprint), hour, id, segments, payload }));
     const fate = await this.#store.change((state): Fate => {
       const mine = state.answers?.[this.#name];
-      if (mine?.draw !== draw) return mine?.fate ?? "expired"; // another tab was faster, or the person took it back
-      delete mine.draw;
+      if (!mine || mine.frame) return mine?.fate ?? "expired"; // taken back meanwhile, or another tab was faster
       Object.assign(mine, { fate: "queued", frame, id: hex(id), hour, next: Date.now() + Math.random() * delay });
       return "queued";
     });

@@ -8,8 +8,6 @@ export type Fate = "drawing" | "queued" | "sent" | "expired" | "refused";
 /** An answer as it is kept. The value itself is never kept. */
 export interface Kept {
   fate: Fate;
-  /** Who is making the report; whoever comes later takes over. */
-  draw?: string;
   epsilon: number;
   fingerprint: string;
   /** The frame, in hexadecimal: the very bytes that are sent, however often. */
