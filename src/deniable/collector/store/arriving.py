@@ -96,7 +96,7 @@ def _remember(
         elif inserted == len(different):
             fresh[collection, hour] = set(different)
         else:
-            fresh[collection, hour] = set(connection.scalars(_OURS, values))
+            fresh[collection, hour] = set(connection.scalars(_OURS, values)) - {None}
     return fresh
 
 
@@ -144,11 +144,14 @@ _OF = bindparam("of", type_=Integer)
 _AT = bindparam("at", type_=BigInteger)
 _BY = bindparam("by", type_=BigInteger)
 _SENT = select(_OF.label("of"), _AT.label("at"), _ONE_ID.label("one"), _BY.label("by")).where(_PLACES.c.place >= 0)
-_OURS = (
+# One lookup for each id: told to join, PostgreSQL would rather read all ids of the hour
+_ONE_OF_OURS = (
     select(ids.c.id)
-    .where(ids.c.collection == _OF, ids.c.hour == _AT, ids.c.arrival == _BY)
-    .where(ids.c.id.in_(select(_ONE_ID).where(_PLACES.c.place >= 0)))
+    .where(ids.c.collection == _OF, ids.c.hour == _AT, ids.c.id == _ONE_ID, ids.c.arrival == _BY)
+    .correlate(_PLACES)
+    .scalar_subquery()
 )
+_OURS = select(_ONE_OF_OURS).select_from(_PLACES)
 
 
 def _inserting(database: Database) -> Any:
