@@ -64,9 +64,7 @@ class Office:
         if asked.kind != first.kind:
             raise Refused("conflict", f"the specs of this collection are {first.kind}, this one is {asked.kind}")
         try:
-            self._store.add_spec(
-                SpecRow(desk.number, asked.fingerprint, asked.document, int(self._clock.seconds()))
-            )
+            self._store.add_spec(SpecRow(desk.number, asked.fingerprint, asked.document, int(self._clock.seconds())))
         except AlreadyThere:
             raise Refused("exists", "the collection has this spec already") from None
 

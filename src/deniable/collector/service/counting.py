@@ -13,7 +13,7 @@ from deniable.grouping.table import AnySummary, summary_of
 from deniable.wire.frames import ID_BYTES
 
 
-def counted(asked: Asked, minimum: int, summary: bytes | None, published: bytes | None, more: AnySummary) -> Counted:
+def counted(minimum: int, summary: bytes | None, published: bytes | None, more: AnySummary) -> Counted:
     """Add to a summary; publish the sum once it has at least `minimum` more reports than what is published."""
     whole: Any = more if summary is None else summary_of(summary) + more  # type: ignore[operator]
     told = 0 if published is None else summary_of(published).n
@@ -31,7 +31,7 @@ class Counter:
     ) -> Counted:
         if cell.fingerprint != self.asked.fingerprint:
             raise FingerprintMismatch("a cell", self.asked.fingerprint, cell.fingerprint)
-        return counted(self.asked, self.minimum, summary, published, self.summary(waiting))
+        return counted(self.minimum, summary, published, self.summary(waiting))
 
     def summary(self, waiting: Sequence[Waiting]) -> AnySummary:
         """The summary of these reports, which were checked when they were taken, and are again."""
@@ -51,7 +51,7 @@ class Adder:
         self.asked, self.minimum = asked, minimum
 
     def __call__(self, _cell: Cell, summary: bytes | None, published: bytes | None, added: bytes) -> Counted:
-        return counted(self.asked, self.minimum, summary, published, checked_summary(self.asked, summary_of(added)))
+        return counted(self.minimum, summary, published, checked_summary(self.asked, summary_of(added)))
 
 
 def checked_summary(asked: Asked, summary: AnySummary) -> AnySummary:

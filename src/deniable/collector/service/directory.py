@@ -18,6 +18,7 @@ from deniable.wire.keys import ADMIN, READ, WRITE, Key, digest
 from deniable.wire.refusals import Refused
 
 _ID_DIGITS = 32
+_NO_BODY = 2**16  # bytes, where there is no collection
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +117,11 @@ class Directory:
     numbers: Mapping[int, Desk] = field(default_factory=dict)
     holders: Mapping[bytes, Holder] = field(default_factory=dict)
     keys: tuple[KeyRow, ...] = ()
+
+    @cached_property
+    def most_bytes(self) -> int:
+        """The largest body that any collection takes."""
+        return max((desk.settings.body_bytes for desk in self.desks.values()), default=_NO_BODY)
 
     @staticmethod
     def read(store: Store, workshop: Workshop, before: Directory) -> Directory:

@@ -1,4 +1,4 @@
-"""Counters: every request has one outcome, "ok" or the reason why it was refused, so that they add up to the requests."""
+"""Counters: every request has one outcome, "ok" or why it was refused, so that they add up to the requests."""
 
 from __future__ import annotations
 

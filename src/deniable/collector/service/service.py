@@ -71,38 +71,33 @@ class Service:
                 self.directory = Directory.read(self.store, self.workshop, self.directory)
 
     def take(
-        self, frame: Frame, secret: bytes, origin: str | None, wake: Callable[[Sequence[Taken]], None], size: int = 0
+        self,
+        frame: Frame,
+        secret: bytes,
+        wake: Callable[[Sequence[Taken]], None],
+        ticket: object = None,
+        *,
+        origin: str | None = None,
+        size: int = 0,
     ) -> Taken:
         """Let a report or batch wait to be stored; `wake` is called, with others, once its outcome is known.
 
-        `origin` is that of the page that sent it; `size` is of the body.
+        `ticket` is for `wake` to know who waits; `origin` is that of the page that sent it, `size` that of the body.
         """
         holder, desk = self.directory.writer(secret)
-        return self.take_at(desk, holder, frame, origin, wake, size)
-
-    def take_at(
-        self,
-        desk: Desk,
-        holder: Holder,
-        frame: Frame,
-        origin: str | None,
-        wake: Callable[[Sequence[Taken]], None],
-        size: int,
-    ) -> Taken:
-        """As `take`, for a holder who is known."""
         if origin is not None and not allows(desk, origin):
             raise Refused("wrong-origin")
         if size > desk.settings.body_bytes:
             raise Refused("too-large", f"bodies for this collection have at most {desk.settings.body_bytes:,} bytes")
         taken = checked(frame, holder, desk, self.clock)
-        taken.wake = wake
+        taken.wake, taken.ticket = wake, ticket
         self.writer.put(taken)
         return taken
 
     def take_and_wait(self, frame: Frame, secret: bytes) -> int:
         """Store a report or batch and return how many of its reports were new; for callers without an event loop."""
         done = threading.Event()
-        taken = self.take(frame, secret, None, lambda _: done.set())
+        taken = self.take(frame, secret, lambda _: done.set())
         done.wait()
         return outcome(taken)
 
@@ -122,10 +117,6 @@ class Service:
     def holder_of(self, key: Key) -> Holder:
         """The holder of this key, or refuse it."""
         return self.directory.holder_of(key)
-
-    def most_bytes(self) -> int:
-        """The largest body that any collection takes."""
-        return max((desk.settings.body_bytes for desk in self.directory.desks.values()), default=2**16)
 
     def ready(self) -> None:
         """Refuse while the store is in trouble."""

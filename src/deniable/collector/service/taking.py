@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from deniable.collector.service.clock import Clock
 from deniable.collector.service.directory import Desk, Holder
@@ -20,7 +22,7 @@ _UNTIL_BUSY_ENDS = 1.0
 class Taken:
     """Reports that passed the door. `outcome` is set when they are stored, to how many were new, or refused."""
 
-    __slots__ = ("asked", "cell", "desk", "frame", "ids", "outcome", "wake")
+    __slots__ = ("asked", "cell", "desk", "frame", "ids", "outcome", "ticket", "wake")
 
     def __init__(self, desk: Desk, asked: Asked, frame: Frame, cell: Cell, ids: tuple[bytes, ...]) -> None:
         self.desk = desk
@@ -30,6 +32,7 @@ class Taken:
         self.ids = ids  # of the reports, or of the batch
         self.outcome: int | Exception | None = None
         self.wake: Callable[[Sequence[Taken]], None] = nobody
+        self.ticket: Any = None  # of whoever waits
 
     @property
     def bytes(self) -> int:
@@ -56,23 +59,15 @@ def checked(frame: Frame, holder: Holder, desk: Desk, clock: Clock) -> Taken:
     if desk.expired and frame.fingerprint in desk.expired:
         raise Refused("expired")
     _check_time(frame.hour, desk, clock)
-    if tuple(map(_placed, frame.segments, desk.sizes)) != _RIGHT[len(desk.sizes)] or len(frame.segments) != len(
-        desk.sizes
-    ):
-        raise Refused("bad-segments", f"reports have {len(desk.sizes)} segments, each the place of a label")
+    segments, sizes = frame.segments, desk.sizes
+    if len(segments) != len(sizes) or (sizes and any(map(operator.ge, segments, sizes))):
+        raise Refused("bad-segments", f"reports have {len(sizes)} segments, each the place of a label")
     size = asked.payloads(bool(frame.ids)).size
     if len(frame.payloads) != size * frame.n:
         expected = f"{size} bytes" + (f" each, {size * frame.n:,} in all" if frame.batch is not None else "")
         raise Refused("bad-payload", f"payloads of this spec have {expected}, got {len(frame.payloads):,}")
     bucket = 0 if desk.buckets[1] else frame.hour
     return Taken(desk, asked, frame, Cell(desk.number, asked.fingerprint, bucket, frame.segments), _ids(frame, desk))
-
-
-def _placed(place: int, size: int) -> bool:
-    return place < size
-
-
-_RIGHT = [(True,) * count for count in range(4)]
 
 
 def _check_time(hour: int, desk: Desk, clock: Clock) -> None:

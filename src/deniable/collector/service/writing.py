@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from deniable.collector.service.taking import Taken
 from deniable.collector.store.protocol import StorageTrouble, Store
-from deniable.collector.store.records import Delivery
+from deniable.collector.store.records import TOO_OLD, Delivery
 from deniable.core.errors import MalformedReport
 from deniable.wire.refusals import Refused
 
@@ -103,8 +103,8 @@ class Writer:
         new = self._store.commit([delivery for delivery, _ in deliveries])
         for (_, members), count in zip(deliveries, new, strict=True):
             for taken in members:
-                taken.outcome = count
-        self._stored(sum(new))
+                taken.outcome = Refused("too-old") if count == TOO_OLD else count
+        self._stored(sum(count for count in new if count != TOO_OLD))
 
 
 def _refuse(group: Iterable[Taken], why: Exception) -> None:

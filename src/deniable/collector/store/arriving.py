@@ -10,7 +10,7 @@ import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, bindparam, func, literal, select
 
@@ -21,6 +21,15 @@ from deniable.collector.store.tables import ID_BYTES, collections, ids, reports
 from deniable.core.errors import InvalidArgument
 
 _ARRIVALS = 2**63 - 1
+
+
+class _Place(NamedTuple):
+    """Where reports lie end to end."""
+
+    cell: Cell
+    hour: int
+    width: int  # of a payload
+    batch: int  # -1 if it is not whole
 
 
 @dataclass
@@ -39,25 +48,26 @@ def commit(database: Database, connection: Connection, deliveries: Sequence[Deli
     current = [delivery.hour >= oldest[delivery.cell.collection] for delivery in deliveries]
     arrival = 1 + secrets.randbelow(_ARRIVALS)
     fresh = _remember(database, connection, [d for d, ok in zip(deliveries, current, strict=True) if ok], arrival)
-    rows: dict[tuple[Cell, int, int], _Row] = {}
+    rows: dict[_Place, _Row] = {}
     new = []
     for position, (delivery, ok) in enumerate(zip(deliveries, current, strict=True)):
-        new.append(_place(rows, position, delivery, fresh[delivery.cell.collection, delivery.hour]) if ok else TOO_OLD)
+        new.append(_lay(rows, position, delivery, fresh[delivery.cell.collection, delivery.hour]) if ok else TOO_OLD)
     if rows:
-        numbers = cell_numbers(database, connection, {cell for cell, _, _ in rows})
+        numbers = cell_numbers(database, connection, {place.cell for place in rows})
         connection.execute(
             reports.insert(),
             [
                 {
-                    "cell": numbers[cell],
+                    "cell": numbers[place.cell],
                     "arrival": arrival,
+                    "hour": place.hour,
                     "n": row.n,
                     "whole": row.whole,
                     "counted": False,
                     "ids": b"".join(row.ids),
                     "payloads": b"".join(row.payloads),
                 }
-                for (cell, _, _), row in rows.items()
+                for place, row in rows.items()
             ],
         )
     return new
@@ -66,7 +76,8 @@ def commit(database: Database, connection: Connection, deliveries: Sequence[Deli
 def _remembered_from(connection: Connection, wanted: set[int]) -> dict[int, int]:
     """From which hour on ids are remembered; nobody forgets any until this transaction ends."""
     rows = select(collections.c.number, collections.c.remembered_from).where(collections.c.number.in_(sorted(wanted)))
-    found = dict(connection.execute(rows.order_by(collections.c.number).with_for_update(read=True)).tuples().all())
+    locked = rows.order_by(collections.c.number).with_for_update(read=True)
+    found: dict[int, int] = {row.number: row.remembered_from for row in connection.execute(locked)}
     if missing := wanted - set(found):
         raise InvalidArgument("collection", "be in the store", min(missing))
     return found
@@ -96,11 +107,11 @@ def _remember(
         elif inserted == len(different):
             fresh[collection, hour] = set(different)
         else:
-            fresh[collection, hour] = set(connection.scalars(_OURS, values))
+            fresh[collection, hour] = set(connection.scalars(_OURS, values)) - {None}
     return fresh
 
 
-def _place(rows: dict[tuple[Cell, int, int], _Row], position: int, delivery: Delivery, fresh: set[bytes] | None) -> int:
+def _lay(rows: dict[_Place, _Row], position: int, delivery: Delivery, fresh: set[bytes] | None) -> int:
     """Lay the new reports of a delivery into their row; an id is new once. Return how many there are."""
     if not delivery.n:
         return 0
@@ -111,7 +122,8 @@ def _place(rows: dict[tuple[Cell, int, int], _Row], position: int, delivery: Del
     if not taken:
         return 0
     # A whole batch is a row of its own, since it can be deleted by its id
-    row = rows.setdefault((delivery.cell, width, position if delivery.whole else -1), _Row(delivery.whole))
+    place = _Place(delivery.cell, delivery.hour, width, position if delivery.whole else -1)
+    row = rows.setdefault(place, _Row(delivery.whole))
     if len(taken) == len(delivery.ids):
         row.ids.extend(delivery.ids)
         row.payloads.append(delivery.payloads)
@@ -144,11 +156,14 @@ _OF = bindparam("of", type_=Integer)
 _AT = bindparam("at", type_=BigInteger)
 _BY = bindparam("by", type_=BigInteger)
 _SENT = select(_OF.label("of"), _AT.label("at"), _ONE_ID.label("one"), _BY.label("by")).where(_PLACES.c.place >= 0)
-_OURS = (
+# One lookup for each id: told to join, PostgreSQL would rather read all ids of the hour
+_ONE_OF_OURS = (
     select(ids.c.id)
-    .where(ids.c.collection == _OF, ids.c.hour == _AT, ids.c.arrival == _BY)
-    .where(ids.c.id.in_(select(_ONE_ID).where(_PLACES.c.place >= 0)))
+    .where(ids.c.collection == _OF, ids.c.hour == _AT, ids.c.id == _ONE_ID, ids.c.arrival == _BY)
+    .correlate(_PLACES)
+    .scalar_subquery()
 )
+_OURS = select(_ONE_OF_OURS).select_from(_PLACES)
 
 
 def _inserting(database: Database) -> Any:

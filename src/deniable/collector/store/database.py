@@ -21,6 +21,7 @@ _ATTEMPTS = 8  # of a transaction that met another one
 _MET_ANOTHER = {"40001", "40P01"}  # serialization failure, deadlock
 _SECONDS_FOR_LOCKS = 10
 _WRITES = "deniable_writes"
+_COUNT_ROWS = {"preserve_rowcount": True}  # of INSERT as well, which tells whether ids are new
 
 _SQLITE_SETTINGS = (
     "PRAGMA journal_mode = WAL",
@@ -80,7 +81,9 @@ class Database:
 
 def sqlite_database(file: Path) -> Database:
     """A database in a file."""
-    engine = create_engine(URL.create("sqlite", database=str(file)), hide_parameters=True)
+    engine = create_engine(
+        URL.create("sqlite", database=str(file)), hide_parameters=True, execution_options=_COUNT_ROWS
+    )
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return Database(engine)
@@ -93,7 +96,11 @@ def postgresql_database(address: str) -> Database:
     except (SQLAlchemyError, ValueError):
         raise InvalidArgument("the store's address", "read postgresql://user@host:port/database", "an other") from None
     engine = create_engine(
-        url, hide_parameters=True, pool_pre_ping=True, connect_args={"connect_timeout": _SECONDS_FOR_LOCKS}
+        url,
+        hide_parameters=True,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": _SECONDS_FOR_LOCKS},
+        execution_options=_COUNT_ROWS,
     )
     event.listen(engine, "connect", _set_up_postgresql)
     return Database(engine)

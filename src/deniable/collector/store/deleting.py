@@ -21,7 +21,7 @@ def delete_report(connection: Connection, collection: int, hour: int, report_id:
         return "unknown"
     if arrival == DELETED:
         return "deleted"
-    found = _row_with(connection, collection, arrival, report_id)
+    found = _row_with(connection, arrival, collection, hour, report_id)
     if found is None:
         return "counted"
     number, cell = found
@@ -49,10 +49,12 @@ def delete_report(connection: Connection, collection: int, hour: int, report_id:
     return "deleted"
 
 
-def _row_with(connection: Connection, collection: int, arrival: int, report_id: bytes) -> tuple[int, int] | None:
+def _row_with(
+    connection: Connection, arrival: int, collection: int, hour: int, report_id: bytes
+) -> tuple[int, int] | None:
     """The row that holds a report, and its cell."""
     rows = select(reports.c.number, reports.c.cell, reports.c.ids).join(cells, cells.c.number == reports.c.cell)
-    rows = rows.where(reports.c.arrival == arrival, cells.c.collection == collection)
+    rows = rows.where(reports.c.arrival == arrival, reports.c.hour == hour, cells.c.collection == collection)
     for number, cell, theirs in connection.execute(rows):
         if _place(theirs, report_id) is not None:
             return number, cell

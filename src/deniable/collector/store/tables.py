@@ -80,6 +80,7 @@ reports = Table(
     Column("number", RowNumber, primary_key=True),
     Column("cell", BigInteger, nullable=False),
     Column("arrival", BigInteger, nullable=False, index=True),  # of the commit that stored it: a random number
+    Column("hour", BigInteger, nullable=False),  # under which the ids are remembered
     Column("n", BigInteger, nullable=False),
     Column("whole", Boolean, nullable=False),  # a batch with one id, whose reports have none
     Column("counted", Boolean, nullable=False),

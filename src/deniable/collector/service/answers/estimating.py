@@ -148,7 +148,9 @@ def difference(desk: Desk, pools: tuple[Pool, Pool], store: Store, wanted: Wante
     test = None
     if len(first) <= _TESTED:
         test = alike({"a": first, "b": second})
-    rows = found.rows(wanted.level, simultaneous=True) if wanted.top is None else found.largest(wanted.top, wanted.level)
+    rows = (
+        found.rows(wanted.level, simultaneous=True) if wanted.top is None else found.largest(wanted.top, wanted.level)
+    )
     return {
         "n": [first.n, second.n],
         "withheld": sum(pool.withheld for pool in pools),

@@ -68,7 +68,9 @@ def _places(desk: Desk, wanted: Mapping[str, Sequence[str]]) -> tuple[frozenset[
             raise Refused("bad-argument", f"the collection has no segment {shown(name)}. {hint}")
         for label in labels:
             if label not in known[name]:
-                raise Refused("bad-argument", f"segment {name} must be one of {listed(known[name])}, got {shown(label)}")
+                raise Refused(
+                    "bad-argument", f"segment {name} must be one of {listed(known[name])}, got {shown(label)}"
+                )
     found = ((each, wanted.get(each.name)) for each in desk.settings.segments)
     return tuple(
         None if labels is None else frozenset(each.labels.index(label) for label in labels) for each, labels in found
