@@ -1,9 +1,9 @@
 """Estimates under several specs of one question, such as an old and a new version, combined into one.
 
 Formula: f = sum_i w_i f_i with weights that sum to 1 and do not depend on the reports, so that f is as unbiased as
-the f_i. For the population, w_i is proportional to 1 / Var_i at frequency 0, which depends on the spec and n alone; for the
-users who reported, to n_i, since the share among all is the mean of the groups' shares. Errors add in squares. Intervals
-combine those of the parts (Zou and Donner 2008, MOVER), so that they are as good at small counts as those.
+the f_i. For the population, w_i is proportional to 1 / Var_i at frequency 0, which depends on the spec and n alone; for
+the users who reported, to n_i, since the share among all is the mean of the groups' shares. Errors add in squares.
+Intervals combine those of the parts (Zou and Donner 2008, MOVER), so that they are as good at small counts as those.
 """
 
 from __future__ import annotations
