@@ -27,6 +27,7 @@ const styles = await build({
 });
 files.set("app.css", styles.outputFiles[0].text);
 for (const page of ["index.html", "answer.html"]) files.set(page, await readFile(here(`src/${page}`), "utf8"));
+files.set("icon.svg", await readFile(here("../docs/assets/icon.svg"), "utf8"));
 
 let stale = 0;
 for (const [name, text] of files) {

@@ -76,7 +76,7 @@ export interface Moment {
 }
 export interface Difference {
   n: [number, number];
-  alike: { label: string; p: number; rate: number; differ: boolean };
+  alike: { label: string; p_value: number; rate: number; differ: boolean } | null;
   values: { name: string; value: number; std_error: number; low: number; high: number }[];
 }
 export interface Row {
@@ -163,7 +163,7 @@ export const collection = (name: string): Promise<Collection> => get(at(name));
 export const estimate = (name: string, query: Query): Promise<Answer> => get(`${at(name)}/estimate`, { ...query, format: "columns" });
 export const trend = (name: string, query: Query): Promise<{ label: string; buckets: Moment[] }> => get(`${at(name)}/trend`, query);
 export const difference = (name: string, query: Query): Promise<Difference> => get(`${at(name)}/difference`, query);
-export const refusals = (name: string): Promise<{ days: { day: string; counts: Record<string, number> }[] }> => get(`${at(name)}/refusals`);
+export const refusals = (name: string): Promise<{ refusals: { day: string; kind: string; count: number }[] }> => get(`${at(name)}/refusals`);
 export const candidates = (name: string, body: unknown): Promise<{ n: number; withheld: number; promise: string; present: Row[]; unlisted: Row | null }> =>
   send("POST", `${at(name)}/candidates`, body);
 export const hitters = (name: string, query: Query): Promise<{ n: number; withheld: number; promise: string; missed: string; strings: (Row & { whole: boolean })[] }> =>

@@ -36,15 +36,20 @@ async function ask(collection: Collection, view: View): Promise<Shown> {
   });
   if (found.length === 0) throw new ApiError(`No group by ${segment.name} has enough reports yet.`, "too-few-reports", 403);
   const [a, b] = found.map(([label]) => label);
-  const between = b === undefined ? null : await difference(collection.name, { ...asked, method: "", [`a.${segment.name}`]: a!, [`b.${segment.name}`]: b });
+  const between = b === undefined ? null : await difference(collection.name, { from: asked["from"], to: asked["to"], target: view.target, level: view.level, ...segments(asked), [`a.${segment.name}`]: a!, [`b.${segment.name}`]: b });
   return { collection, view, names: found.map(([label]) => label), answers: found.map(([, answer]) => answer), difference: between };
+}
+
+/** The labels to which a question is limited. */
+function segments(asked: Record<string, string | boolean>): Record<string, string | boolean> {
+  return Object.fromEntries(Object.entries(asked).filter(([name]) => name.startsWith("segment.")));
 }
 
 export async function collectionPage(main: HTMLElement, name: string, text: string): Promise<void> {
   const collection = await load(name);
   const view = readView(text);
-  const above = h("div", { class: "sheet" });
-  const answer = h("div", { class: "stack" });
+  const above = h("div", { class: "sheet" }, h("p", { class: "quiet" }, "…"));
+  const answer = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Estimating…"));
   const closed = collection.specs[0]!.kind === "closed";
   replace(
     main,
@@ -120,7 +125,7 @@ function drawn(target: HTMLElement, shown: Shown, again: () => void): void {
       names.length > 1 && h("ul", { class: "legend" }, names.map((name, i) => h("li", {}, h("span", { class: `swatch g${i}` }), `${name} (${plural(answers[i]!.n, "report")})`))),
       picture ? h("div", { class: "figure" }, picture) : h("p", { class: "quiet" }, `No value contains “${view.search}”.`),
       h("p", { class: "quiet small" }, remarks(shown, order.length)),
-      shown.difference && h("p", { class: "small" }, alike(shown)),
+      shown.difference?.alike && h("p", { class: "small" }, alike(shown)),
     ),
     valuesTable(shown, order, again),
     trends(shown, again),
@@ -152,7 +157,7 @@ function remarks({ answers, view }: Shown, found: number): string {
 }
 
 function alike({ difference, names }: Shown): string {
-  const { p, rate, differ } = difference!.alike;
+  const { p_value: p, rate, differ } = difference!.alike!;
   const chance = p < 1e-4 ? "below 0.0001" : p.toPrecision(2);
   return differ
     ? `${names[0]} and ${names[1]} differ (p ${chance}, tested at ${rate}).`

@@ -44,15 +44,15 @@ export function facts(collection: Collection): HTMLElement {
 
 export function refused(collection: Collection): HTMLElement {
   const body = h("div", {}, h("p", { class: "quiet" }, "…"));
-  void refusals(collection.name).then(({ days }) => {
+  void refusals(collection.name).then(({ refusals: rows }) => {
     const totals = new Map<string, number>();
-    for (const { counts } of days) for (const [kind, n] of Object.entries(counts)) totals.set(kind, (totals.get(kind) ?? 0) + n);
-    const rows = [...totals].sort((a, b) => b[1] - a[1]);
+    for (const { kind, count } of rows) totals.set(kind, (totals.get(kind) ?? 0) + count);
+    const sorted = [...totals].sort((a, b) => b[1] - a[1]);
     replace(
       body,
-      rows.length
+      sorted.length
         ? h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "reason"), h("th", { scope: "col" }, "requests"))),
-            h("tbody", {}, rows.map(([kind, n]) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, kind)), h("td", {}, whole(n))))))
+            h("tbody", {}, sorted.map(([kind, n]) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, kind)), h("td", {}, whole(n))))))
         : h("p", { class: "quiet" }, "Nothing was refused."),
     );
   }, (error: unknown) => replace(body, h("p", { class: "quiet" }, error instanceof Error ? error.message : String(error))));

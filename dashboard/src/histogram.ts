@@ -47,6 +47,11 @@ function axis(drawing: Drawing, from: number, to: number): Scale {
   return drawing.log ? logarithmic(Math.min(floor, high / 10), high, from, to) : linear(low, high, from, to, most);
 }
 
+function told(group: Group, place: number, places: number): string {
+  if (!absent(group, place)) return percent(group.frequency[place]!, places);
+  return group.high[place]! >= 1 ? "unknown yet" : `below ${percent(Math.max(0, group.high[place]!), places)}`;
+}
+
 export function histogram(drawing: Drawing): SVGSVGElement {
   const { labels, groups, places, width } = drawing;
   const narrow = width < 560;
@@ -90,7 +95,7 @@ export function histogram(drawing: Drawing): SVGSVGElement {
       picture.append(...bar(group, place, middle, thick, scale, token(`group-${number}`), ink));
       if (groups.length === 1) {
         const places = decimals(group.std_error[place]!);
-        const text = absent(group, place) ? `below ${percent(Math.max(0, group.high[place]!), places)}` : percent(group.frequency[place]!, places);
+        const text = told(group, place, places);
         const x = Math.max(scale.at(group.high[place]!), scale.at(group.frequency[place]!)) + 8;
         picture.append(s("text", { x: Math.min(x, right + 8), y: middle + 5, fill: absent(group, place) ? soft : ink, "font-variant-numeric": "tabular-nums" }, text));
       }

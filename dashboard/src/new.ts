@@ -10,10 +10,9 @@ interface Preview {
   mechanism: string;
   epsilon: number;
   ratio: number;
-  bits: number;
-  users: number;
-  std_error: number;
-  visible: number;
+  report_bits: number;
+  n: number;
+  std_error: { users: number };
 }
 
 interface Draft {
@@ -53,7 +52,7 @@ export async function newPage(main: HTMLElement): Promise<void> {
     spec = null;
     if (labels.length < 2) return;
     try {
-      const found = await preview<Preview>({ labels, other: draft.other, epsilon: draft.epsilon, users: draft.users });
+      const found = await preview<Preview>({ labels, other: draft.other, epsilon: draft.epsilon, n: draft.users });
       spec = found.spec;
       replace(expected, ...shown(found));
     } catch (error) {
@@ -105,13 +104,13 @@ export async function newPage(main: HTMLElement): Promise<void> {
 }
 
 function shown(found: Preview): HTMLElement[] {
-  const places = decimals(found.std_error);
+  const places = decimals(found.std_error.users);
   return [
-    h("p", { class: "big" }, `± ${percent(found.std_error, places)}`),
-    h("p", {}, `standard error of a share, from ${plural(found.users, "report")}. Nothing below about ${percent(found.visible, places)} will stand out.`),
-    h("p", {}, `Half the error takes ${whole(4 * found.users)} people.`),
+    h("p", { class: "big" }, `± ${percent(found.std_error.users, places)}`),
+    h("p", {}, `standard error of a share, from ${plural(found.n, "report")}. A share is right within ${percent(2 * found.std_error.users, places)} nearly always.`),
+    h("p", {}, `Half the error takes ${whole(4 * found.n)} people.`),
     h("p", { class: "small" }, `${odds(found.ratio)} ${suspicion(found.ratio)}`),
-    h("p", { class: "small quiet" }, `${found.mechanism}, ${plural(found.bits, "bit")} per report: the mechanism with the least error for this question.`),
+    h("p", { class: "small quiet" }, `${found.mechanism}, ${plural(found.report_bits, "bit")} per report: the mechanism with the least error for this question.`),
   ];
 }
 

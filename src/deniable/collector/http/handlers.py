@@ -157,7 +157,7 @@ class Handlers:
         return self._pages.reply(call.path["file"])
 
 
-_ASKED = ("spec", "labels", "k", "epsilon", "mechanism", "n")
+_ASKED = ("spec", "labels", "k", "other", "epsilon", "mechanism", "n")
 
 
 def _bytes_of(text: str) -> bytes:

@@ -14,9 +14,11 @@ from deniable.collector.service.answers.cache import Cache
 from deniable.collector.service.answers.estimating import (
     Wanted,
     about,
+    columns,
     difference,
     document,
     estimate_of,
+    methods_of,
     table,
     trend,
 )
@@ -27,7 +29,7 @@ from deniable.collector.service.service import Service
 from deniable.collector.store.records import Kept
 from deniable.wire.refusals import Refused
 
-_KINDS = {"json": JSON, "csv": CSV, "arrow": ARROW}
+_KINDS = {"json": JSON, "columns": JSON, "csv": CSV, "arrow": ARROW}
 
 
 class Reading:
@@ -65,6 +67,8 @@ class Reading:
             answer = estimate_of(desk, pool, store, wanted.method, wanted.target)
             if call.query["format"] == "json":
                 return as_json({**about(pool, selection), **document(answer, wanted)})
+            if call.query["format"] == "columns":
+                return as_json({**about(pool, selection), **columns(answer, wanted, methods_of(desk, pool))})
             return _table(table(answer, wanted), call.query["format"])
 
         return self._cached(call, "estimate", (pool,), (selection, wanted), make)

@@ -100,8 +100,18 @@ class SpecView(Shape):
     kind: Literal["closed", "open", "heavy-hitters"]
     mechanism: str
     epsilon: float
+    ratio: Annotated[float, Meta(description="How much likelier a report can be made by one value than another.")]
     values: int | None
     expired: bool
+
+
+class BucketView(Shape):
+    """How many reports a bucket has."""
+
+    bucket: Hours
+    time: str
+    counted: int
+    published: int
 
 
 class CollectionView(Shape):
@@ -115,8 +125,7 @@ class CollectionView(Shape):
     counted: Annotated[int, Meta(description="Reports in the counts.")]
     published: Annotated[int, Meta(description="Reports that answers are made of.")]
     waiting: Annotated[int, Meta(description="Stored reports that are not counted yet.")]
-    first: Hours | None
-    last: Hours | None
+    buckets: list[BucketView]
 
 
 class Collections(Shape):
@@ -219,6 +228,7 @@ class PreviewAsked(Shape):
     spec: dict[str, Any] | None = None
     labels: Annotated[list[str], Meta(min_length=2, max_length=65_536)] | None = None
     k: Annotated[int, Meta(ge=2, le=65_536)] | None = None
+    other: Annotated[bool, Meta(description="Add a category for all other values.")] = False
     epsilon: Annotated[float, Meta(gt=0, le=50)] | None = None
     mechanism: str = "auto"
     n: Annotated[int, Meta(ge=1, le=10**12)] = 10_000

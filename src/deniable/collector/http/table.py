@@ -66,6 +66,9 @@ _TOGETHER = Parameter("simultaneous", bool, "intervals that hold for all values 
 _TOP = Parameter("top", Annotated[int, Meta(ge=1, le=10**6)], "only so many rows, the first by size")
 _SEARCH = Parameter("search", Annotated[str, Meta(max_length=200)], "only values whose label contains this text")
 _FORMAT = Parameter("format", Literal["json", "csv", "arrow"], "the form of the answer", "json")
+_COLUMNS = Parameter(
+    "format", Literal["json", "columns", "csv", "arrow"], "the form; columns are JSON with a list per column", "json"
+)
 _RATE = Parameter(
     "rate", Annotated[float, Meta(gt=0, lt=1)], "the largest share of absent strings among those found", RATE
 )
@@ -97,7 +100,7 @@ ROUTES: tuple[Route, ...] = (
     Route("POST", f"{_C}/keys", ADMIN, "add_key", "Make a key.", body=shapes.NewKey, answer=shapes.MadeKey, status=201),
     Route("DELETE", f"{_C}/keys/{{id}}", ADMIN, "revoke_key", "Revoke a key.", answer=shapes.Revoked),
     Route("GET", f"{_C}/estimate", READ, "estimate", "Estimated frequencies, with errors and intervals.",
-          (*_WHERE, _METHOD, _TARGET, _LEVEL, _TOGETHER, _TOP, _SEARCH, _FORMAT), answer=shapes.Table, gives=_TABLES),
+          (*_WHERE, _METHOD, _TARGET, _LEVEL, _TOGETHER, _TOP, _SEARCH, _COLUMNS), answer=shapes.Table, gives=_TABLES),
     Route("GET", f"{_C}/trend", READ, "trend", "The frequency of one value, bucket by bucket.",
           (Parameter("value", str, "the label", needed=True), *_WHERE, _METHOD, _TARGET, _LEVEL, _FORMAT),
           answer=shapes.Table, gives=_TABLES),

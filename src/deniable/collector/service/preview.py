@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.collector.service.questions import CLOSED, Workshop
+from deniable.core.domain import Domain
 from deniable.core.errors import DeniableError
 from deniable.heavy_hitters.protocol import HeavyHitters
 from deniable.mechanisms.registry import mechanism as make
@@ -17,13 +18,14 @@ def preview(
     spec: dict[str, Any] | None,
     labels: list[str] | None,
     k: int | None,
+    other: bool,
     epsilon: float | None,
     mechanism: str,
     n: int,
 ) -> dict[str, Any]:
     """The spec, its guarantee, the bytes of a report, and the error to expect from n reports."""
     if spec is None:
-        spec = _made(labels, k, epsilon, mechanism)
+        spec = _made(labels, k, other, epsilon, mechanism)
     asked = workshop.build(spec)
     question = asked.question
     shown: dict[str, Any] = {
@@ -33,6 +35,7 @@ def preview(
         "mechanism": asked.mechanism,
         "epsilon": float(question.epsilon),
         "guarantee": float(question.guarantee().epsilon),
+        "ratio": float(question.guarantee().ratio),
         "values": asked.values,
         "payload_bytes": asked.with_ids.size,
         "n": n,
@@ -45,11 +48,13 @@ def preview(
     return shown
 
 
-def _made(labels: list[str] | None, k: int | None, epsilon: float | None, name: str) -> dict[str, Any]:
+def _made(labels: list[str] | None, k: int | None, other: bool, epsilon: float | None, name: str) -> dict[str, Any]:
     if epsilon is None or (labels is None) == (k is None):
         raise Refused("bad-argument", "give spec, or else epsilon and one of labels and k")
-    domain: dict[str, Any] = {"k": k} if labels is None else {"labels": labels}
     try:
-        return make(name, epsilon=epsilon, **domain).spec.to_dict()
+        domain = (
+            Domain.integers(0, k - 1, other=other) if k is not None else Domain.categories(labels or (), other=other)
+        )
+        return make(name, epsilon=epsilon, domain=domain).spec.to_dict()
     except DeniableError as error:
         raise Refused("bad-argument", str(error)) from None

@@ -13,11 +13,12 @@ from deniable.collector.service.directory import Desk
 from deniable.collector.service.questions import CLOSED
 from deniable.collector.store.protocol import Store
 from deniable.collector.store.records import Kept
-from deniable.core.arrays import Integers
+from deniable.core.arrays import Floats, Integers
 from deniable.core.estimate import Estimate, Row
 from deniable.derived.alike import alike
 from deniable.derived.labels import place_of
-from deniable.grouping.combined import combine_specs
+from deniable.grouping.combined import METHODS, combine_specs
+from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.wire.buckets import hour_text
 from deniable.wire.refusals import Refused
 
@@ -65,15 +66,32 @@ def about(pool: Pool, selection: Selection) -> dict[str, Any]:
 
 
 def document(answer: Estimate, wanted: Wanted) -> dict[str, Any]:
-    """An estimate as plain data."""
+    """An estimate as plain data, a row for each value."""
     places, together = _chosen(answer, wanted)
-    rows = answer_rows(answer, wanted.level, together, places)
+    return {**_facts(answer, wanted, together), "values": answer_rows(answer, wanted.level, together, places)}
+
+
+def columns(answer: Estimate, wanted: Wanted, methods: Sequence[str]) -> dict[str, Any]:
+    """An estimate as plain data, a list for each column, which is light for many values; and the methods there are."""
+    places, together = _chosen(answer, wanted)
+    labels, arrays = _columns(answer, wanted.level, together, places)
+    named = dict(zip(Row._fields, ([str(label) for label in labels], *(each.tolist() for each in arrays)), strict=True))
+    return {**_facts(answer, wanted, together), "methods": list(methods), "columns": named}
+
+
+def methods_of(desk: Desk, pool: Pool) -> Sequence[str]:
+    """The methods by which a pool can be estimated."""
+    specs = {each.cell.fingerprint for each in pool.told}
+    only = desk.spec(specs.pop()).question if len(specs) == 1 else None
+    return only.methods if isinstance(only, Mechanism) else METHODS
+
+
+def _facts(answer: Estimate, wanted: Wanted, together: bool) -> dict[str, Any]:
     return {
         **answer.facts(wanted.level),
         "simultaneous": together,
         "visible_from": answer.visible(wanted.level, simultaneous=together),
         "matches": len(answer) if wanted.search is None else len(_found(answer, wanted.search)),
-        "values": rows,
     }
 
 
@@ -102,16 +120,23 @@ def _chosen(answer: Estimate, wanted: Wanted) -> tuple[Integers | None, bool]:
 
 
 def answer_rows(answer: Estimate, level: float, together: bool, places: Integers | None = None) -> Rows:
-    """The rows of an estimate as plain data; column by column, since there may be many."""
+    """The rows of an estimate as plain data."""
+    labels, arrays = _columns(answer, level, together, places)
+    rows = zip(labels, *(each.tolist() for each in arrays), strict=True)
+    return [dict(zip(Row._fields, row, strict=True)) for row in rows]
+
+
+def _columns(
+    answer: Estimate, level: float, together: bool, places: Integers | None
+) -> tuple[Sequence[Any], list[Floats]]:
+    """The labels and columns of an estimate, at these places."""
     low, high = answer.interval(level, simultaneous=together)
-    columns = [answer.frequencies, answer.std_error, low, high, answer.counts]
+    found = [answer.frequencies, answer.std_error, low, high, answer.counts]
     labels: Sequence[Any] = answer.domain.all_labels()
     if places is not None:
-        columns = [column[places] for column in columns]
+        found = [column[places] for column in found]
         labels = [labels[place] for place in places.tolist()]
-    names = Row._fields
-    rows = zip(labels, *(column.tolist() for column in columns), strict=True)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return labels, found
 
 
 def trend(desk: Desk, kept: Sequence[Kept], store: Store, value: str, wanted: Wanted) -> Rows:
