@@ -50,14 +50,14 @@ def test_wrong_documents_and_answers_are_refused(client: Client) -> None:
     grr = dn.mechanism("grr", k=3, epsilon=1.0).spec.to_dict()
     wrong = {
         'a heavy-hitter spec must have the member "heavy_hitters": 1': grr,
-        "heavy-hitter spec has a missing or unknown member: more": {**document, "more": 1},
+        "a heavy-hitter spec has a missing or unknown member: more": {**document, "more": 1},
         "the lengths of prefixes must rise, up to one more than max_bytes": {
             **document,
             "levels": document["levels"][::-1],
         },
         "the levels must take open strings": {**document, "levels": [grr]},
         "alphabet must not be empty": {**document, "alphabet": ""},
-        "max_bytes must be a whole number from 1 to 255": {**document, "max_bytes": 0},
+        "max_bytes must be a number from 1 to 255": {**document, "max_bytes": 0},
     }
     tasks = [{"do": "levels", "spec": json.dumps(each), "values": [], "keys": []} for each in wrong.values()]
     assert client.refusals(tasks) == [("spec", message) for message in wrong]

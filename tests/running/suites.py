@@ -21,6 +21,7 @@ BUDGETS = {
     "tests/benchmarks": 3,
     "tests/cards": 24,
     "tests/cli": 66,
+    "tests/clients": 40,  # starts Node
     "tests/collector": 90,  # starts databases and servers
     "tests/contract": 195,
     "tests/core": 8,

@@ -1,13 +1,13 @@
 // Prints what a page downloads: the core, and what each mechanism adds to it, minified and gzipped.
 //
-// Exits with 1 where the core, or the core with five common mechanisms, is larger than promised.
+// Exits with 1 where the core is larger than promised.
 
 import { gzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const folder = fileURLToPath(new URL("../src", import.meta.url));
-const PROMISED = { minified: 12 * 1024, gzipped: 5 * 1024 };
+const PROMISED = { minified: 12 * 1024, gzipped: 5 * 1024 }; // of the core
 const COMMON = ["grr", "csr", "clh", "olh", "oue"];
 
 /** The bytes of a bundle that imports the core and these mechanisms, minified and gzipped. */
@@ -25,6 +25,11 @@ export async function sizes(mechanisms, extra = "") {
   return { minified: bytes.length, gzipped: gzipSync(bytes, { level: 9 }).length };
 }
 
+/** Whether a core is larger than promised. */
+export function outgrown({ minified, gzipped }) {
+  return minified > PROMISED.minified || gzipped > PROMISED.gzipped;
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { readdirSync } = await import("node:fs");
   const names = readdirSync(`${folder}/mechanisms`).map((file) => file.replace(".ts", ""));
@@ -32,8 +37,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   console.log(`${"bytes".padEnd(34)} minified  gzipped`);
   const core = await sizes([]);
   line("core", core);
-  const common = await sizes(COMMON);
-  line(`core and ${COMMON.join(" ")}`, common);
+  line(`core and ${COMMON.join(" ")}`, await sizes(COMMON));
   line("core, heavy hitters and orr", await sizes(["orr"], 'export * from "./heavy-hitters.js";'));
   line("core and all mechanisms", await sizes(names));
   console.log("\nadded to the core by");
@@ -41,7 +45,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const own = await sizes([name]);
     line(`  ${name}`, { minified: own.minified - core.minified, gzipped: own.gzipped - core.gzipped });
   }
-  if (common.minified > PROMISED.minified || common.gzipped > PROMISED.gzipped) {
+  if (outgrown(core)) {
     console.error(`\nlarger than ${PROMISED.minified} bytes minified and ${PROMISED.gzipped} gzipped`);
     process.exit(1);
   }

@@ -2,7 +2,7 @@
 //
 // A device draws one group, and answers for it alone: what are the first L bytes of your string? L grows from group to group.
 
-import { members, text, whole, type Members } from "./core/check.js";
+import { isRising, members, must, text, whole, type Members } from "./core/check.js";
 import { drawn } from "./core/draw.js";
 import { refuse } from "./core/errors.js";
 import { pinned, type Reading } from "./core/question.js";
@@ -39,18 +39,17 @@ export class HeavyHitters {
   /** Read the document: JSON text, its UTF-8 bytes, or what JSON.parse made of it. */
   static async read(source: unknown, { mechanisms, fingerprint }: Reading): Promise<HeavyHitters> {
     const found = await pinned(source, fingerprint);
-    if ((found.value as Members | null)?.heavy_hitters !== 1) refuse("spec", 'a heavy-hitter spec must have the member "heavy_hitters": 1');
-    const given = members("heavy-hitter spec", found.value, ["alphabet", "deniable", "heavy_hitters", "levels", "max_bytes"]);
-    if (given.deniable !== 1 || !Array.isArray(given.levels)) refuse("spec", "heavy-hitter spec has an unknown layout");
-    if (given.alphabet !== null && !text("alphabet", given.alphabet)) refuse("spec", "alphabet must not be empty");
+    must((found.value as Members | null)?.heavy_hitters === 1, "a heavy-hitter spec", 'have the member "heavy_hitters": 1');
+    const given = members("a heavy-hitter spec", found.value, ["alphabet", "deniable", "heavy_hitters", "levels", "max_bytes"]);
+    must(given.deniable === 1 && Array.isArray(given.levels), "a heavy-hitter spec", "have layout 1, and a list of levels");
+    must(given.alphabet === null || text("alphabet", given.alphabet), "alphabet", "not be empty");
     const maxBytes = whole("max_bytes", given.max_bytes, 1, MAX_BYTES);
     whole("the number of levels", given.levels.length, 1, MAX_LEVELS);
     const levels: Spec[] = [];
     for (const level of given.levels) levels.push(await specOf(level, mechanisms));
     const lengths = given.levels.map((level: { domain: { max_bytes: number } }) => level.domain.max_bytes);
-    if (levels.some((level) => level.domain.kind !== "open")) refuse("spec", "the levels must take open strings");
-    if (lengths.some((length, place) => place > 0 && length <= lengths[place - 1]!) || lengths.at(-1) !== maxBytes + 1)
-      refuse("spec", "the lengths of prefixes must rise, up to one more than max_bytes");
+    must(levels.every((level) => level.domain.kind === "open"), "the levels", "take open strings");
+    must(isRising(lengths) && lengths.at(-1) === maxBytes + 1, "the lengths of prefixes", "rise, up to one more than max_bytes");
     return new HeavyHitters(found.fingerprint, levels, maxBytes, lengths);
   }
 

@@ -1,6 +1,6 @@
 // The values a question allows, and the index 0..k-1 of each.
 
-import { limit, members, text, whole, type Members } from "./check.js";
+import { limit, members, must, text, whole, type Members } from "./check.js";
 import { refuse } from "./errors.js";
 
 /** A number by which a mechanism knows a value: its place in a closed domain, its digest in an open one. */
@@ -27,25 +27,30 @@ export interface Domain {
 export type OpenDomain = (found: Members, extras: readonly string[], catchAll: (value: unknown) => string) => Domain;
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
-const MEMBERS: Record<string, string[]> = { categories: ["labels"], integers: ["low", "high"], open: ["key", "max_bytes"] };
+const MEMBERS = new Map([["categories", ["labels"]], ["integers", ["low", "high"]], ["open", ["key", "max_bytes"]]]);
 
 /** Read the domain of a spec; `open` is undefined for mechanisms whose values must be listed. */
 export function domainOf(document: unknown, open: OpenDomain | undefined): Domain {
   const kind = String((document as Members | null)?.kind);
-  const found = members("domain", document, ["kind", ...(MEMBERS[kind] ?? refuse("spec", "domain has an unknown kind"))], ["other", "no_answer"]);
+  const own = MEMBERS.get(kind);
+  must(own, "domain kind", `be one of ${[...MEMBERS.keys()]}`);
+  const found = members("domain", document, ["kind", ...own], ["other", "no_answer"]);
   const extras = ["other", "no_answer"].flatMap((name) => (name in found ? [text(name, found[name])] : []));
   const catchAll = (value: unknown): string => {
     const name = value === undefined || value === null || Number.isNaN(value) ? "no_answer" : "other";
     return (found[name] as string | undefined) ?? refuse("value", `the question does not allow this answer, and has no category "${name}"`);
   };
-  if (kind === "open") return (open ?? refuse("spec", "this mechanism has no open domain"))(found, extras, catchAll);
+  if (kind === "open") {
+    must(open, "domain", "be closed for this mechanism");
+    return open(found, extras, catchAll);
+  }
 
   const labels = [...("labels" in found ? labelsOf(found.labels) : []), ...extras];
   const low = "low" in found ? whole("low", found.low, -LARGEST, LARGEST) : 0;
   const count = "low" in found ? whole("high", found.high, low, LARGEST) - low + 1 : 0;
   const places = new Map<unknown, number>(labels.map((label, place) => [label, count + place]));
   const k = whole("the number of values", count + labels.length, 2, 2 ** 31);
-  if (places.size < labels.length) refuse("spec", "labels must be distinct");
+  must(places.size === labels.length, "labels", "be distinct");
   const find = (value: unknown): number | undefined => {
     const place = Number.isInteger(value) ? (value as number) - low : -1;
     return place >= 0 && place < count ? place : places.get(value);
@@ -55,8 +60,12 @@ export function domainOf(document: unknown, open: OpenDomain | undefined): Domai
 
 function labelsOf(labels: unknown): Label[] {
   const kind = Array.isArray(labels) ? typeof labels[0] : "";
-  if (!["string", "number", "boolean"].includes(kind) || (labels as unknown[]).some((each) => typeof each !== kind || (kind === "number" && !Number.isSafeInteger(each))))
-    refuse("spec", "labels must be a list of strings, of whole numbers, or of true and false");
+  must(
+    ["string", "number", "boolean"].includes(kind) &&
+      (labels as unknown[]).every((each) => typeof each === kind && (kind !== "number" || Number.isSafeInteger(each))),
+    "labels",
+    "be strings, whole numbers, or true and false",
+  );
   limit("labels", (labels as Label[]).length, 2 ** 16);
   return labels as Label[];
 }

@@ -1,7 +1,7 @@
 // JSON from strangers, and its canonical form (RFC 8785), whose SHA-256 is the fingerprint.
 
-import { limit } from "./check.js";
-import { DeniableError, refuse } from "./errors.js";
+import { limit, must } from "./check.js";
+import { DeniableError } from "./errors.js";
 
 const MOST = 2 ** 21; // bytes or characters of a document
 
@@ -13,17 +13,17 @@ export interface Document {
 
 /** Read JSON text, UTF-8 bytes, or plain data; repeated members and text that is not Unicode are refused. */
 export function read(source: unknown): Document {
-  const given = source instanceof Uint8Array || typeof source === "string" ? source : JSON.stringify(source);
-  limit("bytes of JSON", given?.length ?? 0, MOST);
   try {
+    const given = source instanceof Uint8Array || typeof source === "string" ? source : JSON.stringify(source);
+    limit("bytes of JSON", given?.length ?? 0, MOST);
     const text = typeof given === "string" ? given : new TextDecoder("utf-8", { fatal: true }).decode(given);
     const value: unknown = JSON.parse(text);
     const canonical = written(value);
     // JSON.parse keeps the last of two members with one name, so that a text with a repeated one has more colons
-    if (colons(text) !== colons(canonical)) refuse("spec", "spec has the same member twice");
+    must(colons(text) === colons(canonical), "spec", "have no member twice");
     return { value, canonical };
   } catch (error) {
-    throw error instanceof DeniableError ? error : new DeniableError("spec", "spec is not JSON in UTF-8");
+    throw error instanceof DeniableError ? error : new DeniableError("spec", "spec must be JSON in UTF-8");
   }
 }
 
@@ -34,8 +34,7 @@ function written(value: unknown): string {
     const pairs = value as Record<string, unknown>;
     return `{${Object.keys(pairs).sort().map((name) => `${written(name)}:${written(pairs[name])}`).join()}}`;
   }
-  if (typeof value === "string" && !isText(value)) refuse("spec", "spec holds half of a surrogate pair, which is not Unicode");
-  if (typeof value === "number" && !isFinite(value)) refuse("spec", "spec holds a number that is too large");
+  must(typeof value !== "string" || isText(value), "spec", "be Unicode, without half of a surrogate pair");
   return JSON.stringify(value);
 }
 

@@ -1,6 +1,6 @@
 // A spec: the document that client and server share. What can be derived from the rest of it is derived again.
 
-import { between, limit, members, text } from "./check.js";
+import { between, limit, members, must, text } from "./check.js";
 import { exponentialBelow } from "./bounds.js";
 import { domainOf, type Domain } from "./domain.js";
 import { refuse } from "./errors.js";
@@ -26,7 +26,7 @@ export async function specOf(document: unknown, mechanisms: readonly Mechanism[]
   const layout = (document as Members | null)?.deniable;
   if (typeof layout === "number" && layout > 1) refuse("mechanism", `spec has the layout ${layout}; this program reads layout 1`);
   const found = members("spec", document, MEMBERS);
-  if (layout !== 1) refuse("spec", 'spec must have the member "deniable": 1');
+  must(layout === 1, "spec", 'have the member "deniable": 1');
   const name = text("mechanism", found.mechanism);
   const known = mechanisms.filter((each) => each.name === name);
   if (!known.length)
@@ -47,6 +47,9 @@ function agree(given: unknown, derived: Readonly<Record<string, bigint>>): void 
   const names = Object.keys(derived);
   limit("thresholds", names.length, 2 ** 17);
   const stated = members("thresholds", given, names);
-  if (names.some((name) => stated[name] !== String(derived[name])))
-    refuse("spec", "the spec's thresholds must follow from its domain, mechanism and parameters");
+  must(
+    names.every((name) => stated[name] === String(derived[name])),
+    "the spec's thresholds",
+    "follow from its domain, mechanism and parameters",
+  );
 }

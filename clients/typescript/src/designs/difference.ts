@@ -4,7 +4,7 @@
 // element outside it; the report (j, y) is sent as the number j K + y.
 
 import { choiceThreshold, rejection } from "../core/bounds.js";
-import { refuse } from "../core/errors.js";
+import { must } from "../core/check.js";
 import type { Randomizer, Setting } from "../core/mechanism.js";
 import { symbolsBelow } from "../layouts/symbols.js";
 import { below, coin } from "../randomness/choices.js";
@@ -24,8 +24,7 @@ export interface Sets {
 export function difference({ bound, domain }: Setting, { modulus, size, multipliers, element }: Sets): Randomizer {
   const cohorts = multipliers.length;
   const outside = modulus - size;
-  if (!cohorts || size <= 0 || outside <= 0 || modulus < domain.k)
-    refuse("spec", "sets must leave elements inside and outside, name a cohort, and have room for all values");
+  must(cohorts && size > 0 && outside > 0 && modulus >= domain.k, "sets", "leave elements inside and outside, and have room for all values");
   const encode = symbolsBelow(cohorts * modulus);
   const truth = choiceThreshold(bound, size, modulus);
   const truthWord = word(truth);

@@ -4,6 +4,7 @@
 // ratios back.
 
 import { MODULUS, exact, type Fraction } from "../core/bounds.js";
+import { must } from "../core/check.js";
 import { refuse } from "../core/errors.js";
 
 const FINE = 128n; // bits of the probabilities that are rounded
@@ -12,7 +13,7 @@ const FINE = 128n; // bits of the probabilities that are rounded
 export function rounded(matrix: readonly (readonly unknown[])[], bound: bigint): bigint[][] {
   const fine = matrix.map((row) => fineRow(row.map(entry)));
   const columns = fine[0]!.map((_, report) => fine.map((row) => row[report]!));
-  if (fine.some((row) => row.some((each) => each === 0n))) refuse("spec", "matrix must have positive entries");
+  must(fine.every((row) => row.every((each) => each > 0n)), "matrix", "have positive entries");
   const mean = columns.map((column) => column.reduce((a, b) => a + b) / BigInt(fine.length));
   for (const [mixed, whole] of shares()) {
     const found = fine.map((row) => roundedRow(row.map((each, report) => each * (whole - mixed) + mean[report]! * mixed)));
@@ -31,14 +32,14 @@ function entry(value: unknown): Fraction {
   const [, above, below] = /^(\d{1,400})\/(\d{1,400})$/.exec(String(value)) ?? [];
   const found: Fraction | undefined =
     typeof value === "number" ? exact(value) : typeof value === "string" && above && below ? [BigInt(above), BigInt(below)] : undefined;
-  if (!found || found[1] === 0n || found[0] < 0n || found[0] > found[1]) refuse("spec", "matrix must have entries from 0 to 1, as numbers or fractions");
+  must(found && found[1] > 0n && found[0] >= 0n && found[0] <= found[1], "matrix", "have entries from 0 to 1, as numbers or fractions");
   return found;
 }
 
 /** The row over its sum, rounded down to multiples of 2^-128. */
 function fineRow(row: readonly Fraction[]): bigint[] {
   const [above, below] = row.reduce(sum, [0n, 1n]);
-  if (above === 0n) refuse("spec", "matrix must have positive entries");
+  must(above > 0n, "matrix", "have positive entries");
   return row.map(([numerator, denominator]) => ((numerator * below) << FINE) / (denominator * above));
 }
 

@@ -2,8 +2,7 @@
 //
 // For q = p^m a number i < K lies in the set when m terms of one p-ary linear recurrence vanish: b_i, b_(i+K), ...
 
-import { limit, whole, wholes, type Members } from "../core/check.js";
-import { refuse } from "../core/errors.js";
+import { limit, must, whole, wholes, type Members } from "../core/check.js";
 import { factors } from "../numbers.js";
 
 /** (q^t - 1)/(q - 1): the number of points of PG(t-1, q). */
@@ -26,18 +25,18 @@ export function geometry(parameters: Members): Geometry {
   const t = whole("t", parameters.t, 2, 31);
   const parts = factors(q);
   const [p, m] = [parts[0]!, parts.length];
-  if (parts.some((part) => part !== p)) refuse("spec", "q must be a prime power");
+  must(parts.every((part) => part === p), "q", "be a prime power");
   const [modulus, size] = [points(q, t), points(q, t - 1)];
   limit("points", modulus, 2 ** 22);
   const polynomial = wholes("polynomial", parameters.polynomial, 0, p - 1);
-  if (polynomial.length !== (t > 2 ? m * t : 0)) refuse("spec", "polynomial must have m t coefficients, or none on a line");
+  must(polynomial.length === (t > 2 ? m * t : 0), "polynomial", "have a coefficient for each power, or none on a line");
 
   const inside = t > 2 ? vanishing(polynomial, p, m, modulus) : Uint8Array.from({ length: modulus }, (_, i) => +(i === 0));
   const elements = new Uint32Array(modulus);
   let [first, second] = [0, size];
   // a set of another size would break the guarantee: only a primitive polynomial gives a hyperplane
   for (let i = 0; i < modulus; i++) elements[inside[i] ? first++ : second++] = i;
-  if (first !== size) refuse("spec", "polynomial must be primitive");
+  must(first === size, "polynomial", "be primitive");
   return { modulus, size, elements };
 }
 

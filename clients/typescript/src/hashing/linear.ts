@@ -3,7 +3,7 @@
 // g is a prime, and the index of a value is a vector of d digits modulo g. A public seed, a vector too and not 0, hashes
 // it to their inner product, which passes through randomised response over the g classes.
 
-import { refuse } from "../core/errors.js";
+import { must } from "../core/check.js";
 import type { Mechanism, Setting } from "../core/mechanism.js";
 import { isPrime } from "../numbers.js";
 import { mod } from "../randomness/words.js";
@@ -17,7 +17,7 @@ export function linear(name: string, parameters: readonly string[], lines: boole
     parameters: [...parameters, "salt"],
     build(setting) {
       const g = classesOf(setting);
-      if (!isPrime(g)) refuse("spec", "g must be prime");
+      must(isPrime(g), "g", "be prime");
       let digits = 1;
       while (g ** digits < setting.domain.k) digits++;
       const seeds = (count: number): number => (g ** count - 1) / (g - 1);

@@ -1,8 +1,7 @@
 // Open domains: any string, without a list made beforehand. A value's index is its digest.
 
-import { text, whole } from "../core/check.js";
+import { must, text, whole } from "../core/check.js";
 import type { OpenDomain } from "../core/domain.js";
-import { refuse } from "../core/errors.js";
 import { isText } from "../core/json.js";
 import { digest } from "./functions.js";
 
@@ -14,8 +13,8 @@ export const open: OpenDomain = (found, labels, catchAll) => {
     const bytes = typeof value === "string" ? utf8(value) : value;
     return bytes instanceof Uint8Array && bytes.length <= most ? bytes : undefined;
   };
-  if (key.length > 32) refuse("spec", "key must have at most 32 bytes");
-  if (!labels.every(fitting)) refuse("spec", "other and no_answer must have at most max_bytes bytes");
+  must(key.length <= 32, "key", "have at most 32 bytes");
+  must(labels.every(fitting), "other and no_answer", "have at most max_bytes bytes");
   return { kind: "open", k: 0, labels, index: (value) => digest((fitting(value) ?? fitting(catchAll(value)))!, key) };
 };
 

@@ -1,7 +1,6 @@
 // Cyclotomic local hashing: the hash of x under the public y is the cyclotomic class of x - y modulo a prime.
 
-import { limit, whole } from "../core/check.js";
-import { refuse } from "../core/errors.js";
+import { limit, must, whole } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { publicCoin } from "../hashing/publicCoins.js";
 import { MOST_SYMBOLS } from "../layouts/symbols.js";
@@ -17,7 +16,7 @@ export const clh: Mechanism = {
     const modulus = whole("modulus", setting.parameters.modulus, Math.max(setting.domain.k, 3), MOST_SYMBOLS);
     const classes = whole("classes", setting.parameters.classes, 2, MOST_SYMBOLS);
     limit("classes", classes, 2 ** 22);
-    if (!isPrime(modulus) || (modulus - 1) % classes) refuse("spec", "modulus must be prime, and classes divide modulus - 1");
+    must(isPrime(modulus) && (modulus - 1) % classes === 0, "modulus", "be a prime K, and classes divide K - 1");
     // (g^(N i + a))^((K - 1)/N) = (g^((K - 1)/N))^a: one modular power tells the class
     const exponent = (modulus - 1) / classes;
     const unit = power(primitiveRoot(modulus), exponent, modulus);

@@ -1,7 +1,6 @@
 // Cyclotomic subset response: the value moves, modulo K, by an element inside or outside a set, or a multiple of it.
 
-import { limit, members, whole, wholes, type Members } from "../core/check.js";
-import { refuse } from "../core/errors.js";
+import { isRising, limit, members, must, whole, wholes, type Members } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { difference, type Sets } from "../designs/difference.js";
 import { randomSets } from "../designs/randomSets.js";
@@ -33,14 +32,14 @@ function cyclotomy(document: unknown, k: number): Sets {
   const classes = whole("classes", given.classes, 1, modulus - 1);
   limit("classes", classes, 2 ** 22);
   const root = whole("root", given.root, 1, modulus - 1);
-  if (!isPrime(modulus) || (modulus - 1) % classes || root !== primitiveRoot(modulus))
-    refuse("spec", "sets must have a prime modulus K, classes that divide K - 1 and the least root");
+  must(isPrime(modulus) && (modulus - 1) % classes === 0, "modulus", "be a prime K, and classes divide K - 1");
+  must(root === primitiveRoot(modulus), "root", "be the least");
   const [chosen, cohorts] = ["chosen", "cohorts"].map((name) => {
     const found = wholes(name, given[name], 0, classes - 1);
-    if (found.some((each, place) => place > 0 && each <= found[place - 1]!)) refuse("spec", `${name} must be rising numbers`);
+    must(isRising(found), name, "rise");
     return found;
   }) as [number[], number[]];
-  if (typeof given.zero !== "boolean") refuse("spec", "zero must be true or false");
+  must(typeof given.zero === "boolean", "zero", "be true or false");
   limit("cohorts", cohorts.length, MOST_COHORTS);
 
   const coset = (modulus - 1) / classes;

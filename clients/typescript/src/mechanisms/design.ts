@@ -1,8 +1,7 @@
 // Block designs: the report names one of the listed sets of values.
 
 import { choiceThreshold, rejection } from "../core/bounds.js";
-import { limit, wholes } from "../core/check.js";
-import { refuse } from "../core/errors.js";
+import { isRising, limit, must, wholes } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { symbolsBelow } from "../layouts/symbols.js";
 import { below, coin } from "../randomness/choices.js";
@@ -15,19 +14,19 @@ export const design: Mechanism = {
   parameters: ["blocks"],
   build({ domain: { k }, bound, parameters }) {
     const given = parameters.blocks;
-    if (!Array.isArray(given)) refuse("spec", "blocks must be a list");
+    must(Array.isArray(given), "blocks", "be a list");
     const blocks = given.length;
     limit("values times blocks", k * blocks, 2 ** 22);
     const holds = new Uint8Array(k * blocks); // [value, block]
     given.forEach((block, place) => {
       const values = wholes("a block", block, 0, k - 1);
-      if (values.some((value, i) => i > 0 && value <= values[i - 1]!)) refuse("spec", "the values of a block must rise");
+      must(isRising(values), "the values of a block", "rise");
       for (const value of values) holds[value * blocks + place] = 1;
     });
     // the guarantee rests on this number: every value must lie in equally many blocks
     const sums = Array.from({ length: k }, (_, value) => holds.subarray(value * blocks, (value + 1) * blocks).reduce((a, b) => a + b, 0));
     const inside = sums[0]!;
-    if (inside === 0 || inside === blocks || sums.some((sum) => sum !== inside)) refuse("spec", "blocks must hold every value equally often, but none always");
+    must(inside > 0 && inside < blocks && sums.every((sum) => sum === inside), "blocks", "hold every value equally often, but none always");
     const encode = symbolsBelow(blocks);
     const truth = choiceThreshold(bound, inside, blocks);
     const truthWord = word(truth);

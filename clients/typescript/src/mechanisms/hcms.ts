@@ -1,7 +1,7 @@
 // Hadamard count mean sketch: one bit, a random sign of the Hadamard transform of the bit of a value's bucket.
 
 import { choiceThreshold, rejection } from "../core/bounds.js";
-import { refuse } from "../core/errors.js";
+import { must } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { COHORT_PARAMETERS, cohortsOf } from "../cohorts/functions.js";
 import { open } from "../hashing/open.js";
@@ -18,7 +18,7 @@ export const hcms: Mechanism = {
   open,
   build(setting) {
     const { cohorts, buckets, bucket } = cohortsOf(setting, false);
-    if (buckets & (buckets - 1)) refuse("spec", "buckets must be a power of two");
+    must((buckets & (buckets - 1)) === 0, "buckets", "be a power of two");
     const pairs = cohorts * (buckets - 1);
     const encode = symbolsBelow(2 * pairs);
     const truth = choiceThreshold(setting.bound, 1, 2);

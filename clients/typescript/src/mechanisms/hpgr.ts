@@ -1,8 +1,7 @@
 // Hybrid projective geometry response: many small geometries side by side.
 
 import { choiceThreshold, rejection } from "../core/bounds.js";
-import { whole } from "../core/check.js";
-import { refuse } from "../core/errors.js";
+import { must, whole } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { geometry } from "../designs/singer.js";
 import { MOST_SYMBOLS, symbolsBelow } from "../layouts/symbols.js";
@@ -20,7 +19,7 @@ export const hpgr: Mechanism = {
     const symbols = modulus * h;
     const encode = symbolsBelow(symbols);
     const outside = symbols - size;
-    if (symbols < k || outside <= 0) refuse("spec", "q, t and h must give a report for every value");
+    must(symbols >= k && outside > 0, "q, t and h", "give a report for every value");
     const truth = choiceThreshold(bound, size, symbols);
     const truthWord = word(truth);
     return {

@@ -1,8 +1,7 @@
 // Hadamard response: one symbol that has an even parity with the value's number.
 
 import { choiceThreshold, rejection } from "../core/bounds.js";
-import { whole } from "../core/check.js";
-import { refuse } from "../core/errors.js";
+import { must, whole } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { symbolsBelow } from "../layouts/symbols.js";
 import { parity } from "../numbers.js";
@@ -17,7 +16,7 @@ export const hr: Mechanism = {
   build({ domain: { k }, bound, parameters }) {
     const blocks = whole("blocks", parameters.blocks, 1, 2 ** 30);
     const bits = 31 - Math.clz32(blocks);
-    if (2 ** bits !== blocks || blocks >= 2 * k) refuse("spec", "blocks must be a power of two, and not more than the values need");
+    must(2 ** bits === blocks && blocks < 2 * k, "blocks", "be a power of two, and no more than the values need");
     // the smallest power of two above the values of a block, and at least 4
     const size = 2 ** Math.max(2, 32 - Math.clz32(Math.ceil(k / blocks)));
     const supporting = size / 2 - 1;

@@ -1,8 +1,7 @@
 // Modular subset selection: subset selection of the value's residue, modulo the number of a random cohort.
 
 import { bitLength, choiceThreshold, rejection } from "../core/bounds.js";
-import { limit, wholes } from "../core/check.js";
-import { refuse } from "../core/errors.js";
+import { limit, must, wholes } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { bigEndian, codeBits, subsetCode } from "../layouts/subsetCode.js";
 import { chooseSubset } from "../layouts/subsets.js";
@@ -19,8 +18,7 @@ export const mss: Mechanism = {
     const sizes = wholes("sizes", parameters.sizes, 1, k);
     const cohorts = moduli.length;
     limit("moduli", cohorts, 2 ** 8);
-    if (!cohorts || sizes.length !== cohorts || moduli.some((m, j) => sizes[j]! >= m))
-      refuse("spec", "there must be moduli, and for each a smaller size");
+    must(cohorts && sizes.length === cohorts && moduli.every((m, j) => sizes[j]! < m), "sizes", "be smaller than the moduli, one for each");
     const truths = moduli.map((m, j) => choiceThreshold(bound, sizes[j]!, m));
     const words = truths.map(word);
     const bits = moduli.map((m, j) => codeBits(m, sizes[j]!));
