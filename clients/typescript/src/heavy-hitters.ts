@@ -26,6 +26,8 @@ export interface LevelReport {
 
 /** A question about frequent strings. It keeps nothing of an answer: every call spends epsilon. */
 export class HeavyHitters {
+  #longest: number | undefined;
+
   private constructor(
     /** The document's fingerprint, which is sent with every report. */
     readonly fingerprint: string,
@@ -77,6 +79,16 @@ export class HeavyHitters {
     return { level, payload: await drawn(own, 0, randomizer.stride, (choices) => randomizer.randomize(index, choices)) };
   }
 
+  /** The payload of a report as it lies in a frame: the group, then the report, and zeros up to the longest one. */
+  async payload(value: unknown): Promise<Bytes> {
+    const { level, payload } = await this.privatize(value);
+    this.#longest ??= Math.max(...(await Promise.all(this.levels.map(sizeOf))));
+    const framed = new Uint8Array(2 + this.#longest);
+    framed.set([level & 255, level >> 8]);
+    framed.set(payload, 2);
+    return framed;
+  }
+
   /** The bytes of a string followed by END, or as many whole characters as fit followed by CUT. */
   #sequence(value: unknown): Bytes {
     const data = textOf(value);
@@ -85,6 +97,12 @@ export class HeavyHitters {
     while ((data[stop]! & 0xc0) === 0x80) stop--; // inside a character
     return Uint8Array.from([...data.subarray(0, stop), CUT]);
   }
+}
+
+/** The bytes of a report of a group: those of a report of nothing, which is forgotten. */
+async function sizeOf({ domain, randomizer }: Spec): Promise<number> {
+  const index = domain.index(Uint8Array.of(END));
+  return (await drawn(await Keystream.of(), 0, randomizer.stride, (choices) => randomizer.randomize(index, choices))).length;
 }
 
 function textOf(value: unknown): Bytes {

@@ -7,6 +7,7 @@ import { Question } from "../core/question.js";
 import { hex, unhex } from "./bytes.js";
 import { bucketAt, formOf, type Form } from "./form.js";
 import { framed, secretOf } from "./frame.js";
+import { explained, forgotten } from "./rarely.js";
 import { deliver, type Outcome } from "./sending.js";
 import { indexedDb, type Fate, type Kept, type State, type Store } from "./store.js";
 
@@ -95,8 +96,7 @@ export class Client {
     if (!form.open) refuse("closed", "the collection takes no more reports");
     const segments = this.#segments(form);
     const seconds = this.#seconds(form);
-    const hour = bucketAt(form.bucket, seconds);
-    const id = form.issued_ids ? await this.#issuedId() : newId();
+    const [id, hour] = form.issued_ids ? await this.#issued() : [newId(), bucketAt(form.bucket, seconds)];
     const { cap = Infinity, url, delay = 60_000, key } = this.#options;
     const { epsilon, fingerprint } = asked;
     const before = await this.#store.change((state) => {
@@ -146,7 +146,7 @@ export class Client {
 
   /** What is known of an answer, in plain words: what was sent, and what anyone can conclude from it. */
   async explain(): Promise<string> {
-    return (await import("./rarely.js")).explained(await this.kept());
+    return explained(await this.kept());
   }
 
   /**
@@ -155,7 +155,7 @@ export class Client {
    * What was spent stays spent, and the question counts as answered: asked again, it would cost again.
    */
   async forget(): Promise<void> {
-    await (await import("./rarely.js")).forgotten(this.#store, this.#name, this.#options.key);
+    await forgotten(this.#store, this.#name, this.#options.key);
   }
 
   async #asked(): Promise<{ form: Form; asked: Asked }> {
@@ -194,11 +194,13 @@ export class Client {
     });
   }
 
-  async #issuedId(): Promise<Uint8Array> {
+  /** An id that the collector drew, and the bucket for which it is good. */
+  async #issued(): Promise<[Uint8Array, number]> {
     const { url, key } = this.#options;
     const response = await fetch(`${url}/v1/ids?count=1`, { headers: { authorization: `Bearer ${key}` } }).catch(() => undefined);
     if (!response?.ok) refuse("offline", "the collector gives no id");
-    return unhex(((await response.json()) as { ids: string[] }).ids[0]!);
+    const { ids, bucket } = (await response.json()) as { ids: string[]; bucket: number };
+    return [unhex(ids[0]!), bucket];
   }
 
   /** The answer, once its report is made. */

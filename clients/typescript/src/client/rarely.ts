@@ -1,4 +1,4 @@
-// What a page seldom calls, and so loads only then: the plain words about an answer, and taking it back.
+// What a page seldom calls: the plain words about an answer, and taking it back.
 
 import type { Kept, Store } from "./store.js";
 
