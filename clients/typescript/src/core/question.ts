@@ -13,7 +13,7 @@ export interface Reading {
   /** The mechanisms this program has: `[grr, oue]`. A document that names another is refused. */
   readonly mechanisms: readonly Mechanism[];
   /** The fingerprint that was reviewed, in hexadecimal; any other document is refused. */
-  readonly fingerprint?: string;
+  readonly fingerprint?: string | undefined;
 }
 
 /** Read a document, and its fingerprint, which must be the one that is expected, if one is. */
