@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import deniable as dn
+from deniable.core.reports import Reports
 from deniable.core.summary import Summary
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
@@ -28,7 +29,7 @@ def send(
     collector: Running, spec: Any, values: list[str], name: str = "themes", hour: int = DAY, segments: bytes = b""
 ) -> Summary:
     """Send a batch and return the summary of its reports."""
-    reports = spec.privatize(values)
+    reports = Reports(spec.privatize(values, seed=len(values)).data, spec.fingerprint)  # not flagged as simulated
     secret = Key.read(collector.keys[name]["write"]).secret
     payloads = Payloads(spec, False).joined(reports)
     sent = Frame(secret, bytes.fromhex(spec.fingerprint), hour, segments, b"", payloads, len(values), os.urandom(16))
@@ -218,7 +219,8 @@ def test_candidates_of_an_open_domain(collector: Running) -> None:
 def test_heavy_hitters(collector: Running) -> None:
     hitters = dn.HeavyHitters.new(epsilon=6.0, max_bytes=3, alphabet="abc")
     collector.make("found", hitters)
-    reports = hitters.privatize(["abc"] * 3000 + ["ca"] * 1000)
+    drawn = hitters.privatize(["abc"] * 3000 + ["ca"] * 1000, seed=3)
+    reports = dn.HitterReports(drawn.levels, Reports(drawn.reports.data, hitters.fingerprint))
     secret = Key.read(collector.keys["found"]["write"]).secret
     payloads = Payloads(hitters, False).joined(reports)
     sent = Frame(secret, bytes.fromhex(hitters.fingerprint), DAY, b"", b"", payloads, 4000, os.urandom(16))

@@ -13,7 +13,7 @@ import deniable as dn
 from deniable.wire.as_json import to_json
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
-from tests.collector.http.running import DAY, LABELS, M, Answer, Running, batch, frame
+from tests.collector.http.running import DAY, LABELS, Answer, M, Running, batch, frame
 
 OTHER = dn.mechanism("grr", labels=LABELS, epsilon=1.0)
 HITTERS = dn.HeavyHitters.new(epsilon=4.0, max_bytes=4)
