@@ -16,9 +16,11 @@ from deniable.mechanisms.registry import open_mechanisms
 
 _LETTERS = 'aä漢🦜"\\\n\u2028'
 _LARGEST = {"she": 300, "design": 9, "matrix": 7, "mss": 300, "pgr": 3000, "hpgr": 3000, "csr": 2000, "clh": 2000}
+_LARGEST |= {"grr": 2**31 - 2, "hr": 2**24, "rhr": 2**24, "blh": 2**24, "flh": 2**24, "orr": 2**20}
 _USUAL_LARGEST = 20_000
 _BITS_LARGEST = 700  # for reports of a bit per value
 _OPEN_SHARE = 0.5
+_MOST_LABELS = 3000  # written out in a spec
 
 Setting = dict[str, Any]
 
@@ -56,7 +58,7 @@ def _domain(name: str, source: random.Random) -> Domain:
         return Domain.open(max_bytes=source.randint(15, 300), key=key, **extras)
     largest = _LARGEST.get(name, _BITS_LARGEST if name in ("oue", "sue", "the", "ss") else _USUAL_LARGEST)
     k = round(2 * (largest / 2) ** source.random())
-    if source.random() < 0.5:
+    if k > _MOST_LABELS or source.random() < 0.5:
         low = source.choice([0, 1, -k, source.randint(-(2**52), 2**52)])
         return Domain.integers(low, low + k - 1, **extras)
     if k == 2 and source.random() < 0.5:

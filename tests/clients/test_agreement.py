@@ -83,7 +83,11 @@ def test_both_make_the_same_reports_under_an_id(name: str, client: Client, seed:
 
 def extreme_words(m: Mechanism, count: int, source: random.Random) -> list[int]:
     """Words at the edges of every choice: beside the thresholds, and those that a product rejects."""
-    edges = [0, MODULUS - 1, *(t + step for t in m.thresholds.values() for step in (-1, 0, 1))]
+    starts = list(m.thresholds.values())
+    if m.name == "grr":  # a word is divided by the share of a value
+        truth = m.thresholds["truth"]
+        starts += [truth + source.randrange(m.k) * ((MODULUS - truth) // m.k) for _ in range(9)]
+    edges = [0, MODULUS - 1, *(start + step for start in starts for step in (-1, 0, 1))]
     return [source.choice([*edges, source.randrange(MODULUS)]) % MODULUS for _ in range(count)]
 
 
