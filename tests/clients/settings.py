@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
+from math import log
 from typing import Any
 
 import deniable as dn
@@ -34,8 +35,8 @@ def mechanisms(name: str, count: int, source: random.Random) -> Iterator[Mechani
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", dn.DesignWarning)
-                setting = _PARAMETERS.get(name, _none)(domain, source)
-                yield dn.mechanism(name, domain=domain, epsilon=epsilon, **setting)
+                setting = {"epsilon": epsilon, **_PARAMETERS.get(name, _none)(domain, source)}
+                yield dn.mechanism(name, domain=domain, **setting)
         except dn.InvalidArgument:
             continue  # it does not suit this domain or epsilon
         made += 1
@@ -98,8 +99,12 @@ def _blocks(domain: Domain, source: random.Random) -> Setting:
 def _matrix(domain: Domain, source: random.Random) -> Setting:
     reports = source.randint(domain.k, domain.k + 3)
     numbers = [[source.randint(3, 9) for _ in range(reports)] for _ in range(domain.k)]
-    rows: list[Any] = [[Fraction(number, sum(row)) for number in row] for row in numbers]
-    return {"matrix": rows if source.random() < 0.5 else [[float(each) for each in row] for row in rows]}
+    rows = [[Fraction(number, sum(row)) for number in row] for row in numbers]
+    ratio = max(max(column) / min(column) for column in zip(*rows, strict=True))
+    matrix: list[Any] = rows if source.random() < 0.5 else [[float(each) for each in row] for row in rows]
+    if source.random() < 0.5 and ratio > 1:  # no epsilon to spare, so that rounding has to be made up for
+        return {"matrix": matrix, "epsilon": log(ratio)}
+    return {"matrix": matrix}
 
 
 def _cohorts(hashes: bool, powers: bool) -> Callable[[Domain, random.Random], Setting]:
