@@ -85,6 +85,20 @@ const answers = {
     }
     return found;
   },
+  async rejected(task) {
+    // as if the first word of every public number were one that is rejected
+    const genuine = crypto.subtle.digest;
+    crypto.subtle.digest = async (name, data) => {
+      const first = data.length === 32 + 16 + 4 && data.slice(48).every((byte) => byte === 0);
+      return first ? new ArrayBuffer(32) : genuine.call(crypto.subtle, name, data);
+    };
+    try {
+      const { coined } = (await read(task)).spec.randomizer;
+      return await Promise.all(task.ids.map((id) => coined.publicOf(bytes(id))));
+    } finally {
+      delete crypto.subtle.digest;
+    }
+  },
   async choices(task) {
     const question = await read(task);
     return task.values.map((value) => String(question.domain.index(plain(value))));

@@ -56,6 +56,7 @@ def test_the_versions_are_those_of_the_python_package() -> None:
 
 def test_every_mechanism_is_exported_by_its_name(client: Client, tmp_path: Path) -> None:
     names = dn.list_mechanisms()
+    assert sorted(path.stem for path in (FOLDER / "src" / "mechanisms").glob("*.ts")) == names
     program = [f'import {{ {name} }} from "deniable/{name}"; console.log({name}.name);' for name in names]
     program.append('import { all } from "deniable/all"; console.log(all.length);')
     (tmp_path / "names.mjs").write_text("\n".join(program))
