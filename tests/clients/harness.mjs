@@ -1,4 +1,5 @@
-// Does what the tests ask of the TypeScript client: a list of tasks on standard input, a list of answers on standard output.
+// Does what the tests ask of the TypeScript client: a list of tasks on standard input, a list of answers on standard
+// output.
 
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -10,6 +11,7 @@ const { HeavyHitters } = await built("heavy-hitters.js");
 const { reportsFrom, reportFor, levelReportFrom } = await built("testing.js");
 const { Choices } = await built("randomness/choices.js");
 const { digest, hashed, permuted } = await built("hashing/functions.js");
+const { codeBits } = await built("layouts/subsetCode.js");
 const { exponentialBelow } = await built("core/bounds.js");
 
 const bytes = (hex) => Uint8Array.from(Buffer.from(hex, "hex"));
@@ -17,7 +19,8 @@ const hex = (found) => Buffer.from(found).toString("hex");
 const plain = (value) => (value?.bytes === undefined ? value : bytes(value.bytes));
 const source = (spec) => (spec.hex === undefined ? spec : bytes(spec.hex));
 const mechanisms = (names) => (names ? all.filter(({ name }) => names.includes(name)) : all);
-const read = (task) => Question.read(source(task.spec), { mechanisms: mechanisms(task.mechanisms), fingerprint: task.fingerprint });
+const read = (task) =>
+  Question.read(source(task.spec), { mechanisms: mechanisms(task.mechanisms), fingerprint: task.fingerprint });
 
 const answers = {
   async read(task) {
@@ -29,7 +32,11 @@ const answers = {
   },
   async under(task) {
     const question = await read(task);
-    return Promise.all(task.values.map((value, at) => reportFor(question, plain(value), bytes(task.ids[at]), bytes(task.keys[at])).then(hex)));
+    return Promise.all(
+      task.values.map((value, at) =>
+        reportFor(question, plain(value), bytes(task.ids[at]), bytes(task.keys[at])).then(hex),
+      ),
+    );
   },
   async words(task) {
     const { randomizer } = (await read(task)).spec;
@@ -56,7 +63,11 @@ const answers = {
   async without(task) {
     const genuine = Object.getOwnPropertyDescriptor(globalThis, "crypto");
     const question = await read(task);
-    const broken = { nothing: undefined, "no cipher": { getRandomValues() {} }, "no source": { subtle: crypto.subtle } }[task.missing];
+    const broken = {
+      nothing: undefined,
+      "no cipher": { getRandomValues() {} },
+      "no source": { subtle: crypto.subtle },
+    }[task.missing];
     Object.defineProperty(globalThis, "crypto", { value: broken, configurable: true });
     try {
       return await (task.reading ? read(task) : question.privatize(task.value));
@@ -85,6 +96,20 @@ const answers = {
     }
     return found;
   },
+  async rejected(task) {
+    // as if the first word of every public number were one that is rejected
+    const genuine = crypto.subtle.digest;
+    crypto.subtle.digest = async (name, data) => {
+      const first = data.length === 32 + 16 + 4 && data.slice(48).every((byte) => byte === 0);
+      return first ? new ArrayBuffer(32) : genuine.call(crypto.subtle, name, data);
+    };
+    try {
+      const { coined } = (await read(task)).spec.randomizer;
+      return await Promise.all(task.ids.map((id) => coined.publicOf(bytes(id))));
+    } finally {
+      delete crypto.subtle.digest;
+    }
+  },
   async choices(task) {
     const question = await read(task);
     return task.values.map((value) => String(question.domain.index(plain(value))));
@@ -95,6 +120,9 @@ const answers = {
       buckets: buckets.map(([seed, number, index, count]) => hashed(seed, number, BigInt(index), count)),
       permutations: permutations.map(([seed, number, index, size]) => permuted(seed, number, index, size)),
     };
+  },
+  async codes({ pairs }) {
+    return pairs.map(([k, w]) => codeBits(k, w));
   },
   async bounds({ epsilons }) {
     return epsilons.map((epsilon) => String(exponentialBelow(epsilon)));

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
+from math import log
 from typing import Any
 
 import deniable as dn
@@ -16,9 +17,11 @@ from deniable.mechanisms.registry import open_mechanisms
 
 _LETTERS = 'aä漢🦜"\\\n\u2028'
 _LARGEST = {"she": 300, "design": 9, "matrix": 7, "mss": 300, "pgr": 3000, "hpgr": 3000, "csr": 2000, "clh": 2000}
+_LARGEST |= {"grr": 2**31 - 2, "hr": 2**24, "rhr": 2**24, "blh": 2**24, "flh": 2**24, "orr": 2**20}
 _USUAL_LARGEST = 20_000
 _BITS_LARGEST = 700  # for reports of a bit per value
 _OPEN_SHARE = 0.5
+_MOST_LABELS = 3000  # written out in a spec
 
 Setting = dict[str, Any]
 
@@ -32,8 +35,8 @@ def mechanisms(name: str, count: int, source: random.Random) -> Iterator[Mechani
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", dn.DesignWarning)
-                setting = _PARAMETERS.get(name, _none)(domain, source)
-                yield dn.mechanism(name, domain=domain, epsilon=epsilon, **setting)
+                setting = {"epsilon": epsilon, **_PARAMETERS.get(name, _none)(domain, source)}
+                yield dn.mechanism(name, domain=domain, **setting)
         except dn.InvalidArgument:
             continue  # it does not suit this domain or epsilon
         made += 1
@@ -56,7 +59,7 @@ def _domain(name: str, source: random.Random) -> Domain:
         return Domain.open(max_bytes=source.randint(15, 300), key=key, **extras)
     largest = _LARGEST.get(name, _BITS_LARGEST if name in ("oue", "sue", "the", "ss") else _USUAL_LARGEST)
     k = round(2 * (largest / 2) ** source.random())
-    if source.random() < 0.5:
+    if k > _MOST_LABELS or source.random() < 0.5:
         low = source.choice([0, 1, -k, source.randint(-(2**52), 2**52)])
         return Domain.integers(low, low + k - 1, **extras)
     if k == 2 and source.random() < 0.5:
@@ -96,8 +99,12 @@ def _blocks(domain: Domain, source: random.Random) -> Setting:
 def _matrix(domain: Domain, source: random.Random) -> Setting:
     reports = source.randint(domain.k, domain.k + 3)
     numbers = [[source.randint(3, 9) for _ in range(reports)] for _ in range(domain.k)]
-    rows: list[Any] = [[Fraction(number, sum(row)) for number in row] for row in numbers]
-    return {"matrix": rows if source.random() < 0.5 else [[float(each) for each in row] for row in rows]}
+    rows = [[Fraction(number, sum(row)) for number in row] for row in numbers]
+    ratio = max(max(column) / min(column) for column in zip(*rows, strict=True))
+    matrix: list[Any] = rows if source.random() < 0.5 else [[float(each) for each in row] for row in rows]
+    if source.random() < 0.5 and ratio > 1:  # no epsilon to spare, so that rounding has to be made up for
+        return {"matrix": matrix, "epsilon": log(ratio)}
+    return {"matrix": matrix}
 
 
 def _cohorts(hashes: bool, powers: bool) -> Callable[[Domain, random.Random], Setting]:

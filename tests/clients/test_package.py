@@ -12,10 +12,18 @@ import pytest
 import deniable as dn
 from tests import ROOT
 from tests.clients.typescript import FOLDER, Client, node
+from tests.docs.pages import DOCS, blocks
 
 PACKAGE = json.loads((FOLDER / "package.json").read_text())
 README = (FOLDER / "README.md").read_text()
-EXAMPLES = re.findall(r"```js\n(.*?)```", README, re.DOTALL)
+EXAMPLES = [
+    *re.findall(r"```js\n(.*?)```", README, re.DOTALL),
+    *(
+        block.text + "console.log(payload.length)"
+        for block in blocks(DOCS / "clients.md")
+        if block.language == "typescript"
+    ),
+]
 
 
 def run(*arguments: str, folder: Path = FOLDER) -> str:
@@ -56,6 +64,7 @@ def test_the_versions_are_those_of_the_python_package() -> None:
 
 def test_every_mechanism_is_exported_by_its_name(client: Client, tmp_path: Path) -> None:
     names = dn.list_mechanisms()
+    assert sorted(path.stem for path in (FOLDER / "src" / "mechanisms").glob("*.ts")) == names
     program = [f'import {{ {name} }} from "deniable/{name}"; console.log({name}.name);' for name in names]
     program.append('import { all } from "deniable/all"; console.log(all.length);')
     (tmp_path / "names.mjs").write_text("\n".join(program))
@@ -83,10 +92,12 @@ def test_a_larger_core_than_promised_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("place", range(len(EXAMPLES)))
-def test_the_examples_of_the_readme_run(place: int, client: Client, tmp_path: Path) -> None:
+def test_the_examples_of_the_readme_and_of_the_guide_run(place: int, client: Client, tmp_path: Path) -> None:
     m = dn.mechanism("grr", labels=["walk", "bus", "car"], epsilon=1.0)
     hashed = dn.mechanism("clh", k=60, epsilon=1.5)
+    hitters = dn.HeavyHitters.new(epsilon=4.0, max_bytes=9)
     values = {"SPEC": m.spec.to_json(), "FINGERPRINT": m.fingerprint, "HASHED": hashed.spec.to_json()}
+    values |= {"spec": values["SPEC"], "fingerprint": values["FINGERPRINT"], "DOCUMENT": hitters.to_json()}
     given = [f"const {name} = {json.dumps(value)};" for name, value in values.items()]
     example = re.sub(r"^import .*$", "", EXAMPLES[place], flags=re.MULTILINE)
     imports = re.findall(r"^import .*$", EXAMPLES[place], flags=re.MULTILINE)

@@ -142,9 +142,32 @@ def test_another_document_than_the_one_reviewed_is_refused(client: Client) -> No
     assert message == f"the spec has the fingerprint {GRR.fingerprint}, not the expected {'00' * 32}"
 
 
-COSTLY = {
+def costly(mechanism: str, k: int, **parameters: Any) -> list[dict[str, Any]]:
+    """A spec whose cost is refused before anything is built, and so before its thresholds are compared."""
+    domain = {"kind": "integers", "low": 0, "high": k - 1}
+    return [changed(mechanism=mechanism, domain=domain, parameters={"epsilon": 1, **parameters})]
+
+
+_SETS = {"chosen": [0], "zero": False, "cohorts": [0], "root": 2}
+_RANDOM = {"modulus": 2**23, "size": 5, "count": 2, "seed": 0}
+_COHORTS = {"candidates": 2, "seed": 0}
+COSTLY: dict[str, list[Any]] = {
     "a long document": ["x" * (2**21 + 1)],
     "many labels": [changed(domain={"kind": "categories", "labels": [str(i) for i in range(2**16 + 1)]})],
+    "many coins": costly("oue", 2**23),
+    "many levels": costly("she", 2**17, reach=3),
+    "large sets": costly("ss", 2**21, w=5),
+    "many moduli": costly("mss", 1000, moduli=[2] * 257, sizes=[1] * 257),
+    "many classes to hash to": costly("clh", 2**24, modulus=2**25 + 1, classes=2**23, salt=""),
+    "many classes of a set": costly("csr", 2**24, sets={**_SETS, "modulus": 2**25 + 1, "classes": 2**23}, loss=1),
+    "a long random set": costly("csr", 2**23, sets=_RANDOM, loss=1),
+    "many points": costly("pgr", 2, q=2, t=31, polynomial=[1] * 31),
+    "many steps to the points": costly("pgr", 2, q=2**10, t=3, polynomial=[1] * 30),
+    "many different reports": costly("blh", 2**31, salt=""),
+    "many blocks": costly("design", 2**12, blocks=[[0]] * 1025),
+    "many probabilities": costly("matrix", 200, matrix=[[0.005] * 200] * 200),
+    "many cells": costly("hcms", 2, cohorts=2**16, buckets=2**11, **_COHORTS),
+    "long filters": costly("cms", 2, cohorts=1, buckets=2**23, **_COHORTS),
 }
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from math import lgamma, log, log2
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from deniable.mechanisms.layouts.subset_code import code_bits_of
 from deniable.randomness.bounds import exponential_below
 from tests import ROOT
 from tests.clients.typescript import Client
@@ -73,6 +75,23 @@ def test_the_hash_functions_take_the_steps_that_the_vectors_say(client: Client) 
     assert answer["digests"] == [each["digest"] for each in found["digests"]]
     assert answer["buckets"] == [each["bucket"] for each in found["buckets"]]
     assert answer["permutations"] == [image for each in found["permutations"] for image in each["images"]]
+
+
+def near_whole_bits() -> list[tuple[int, int]]:
+    """Sets of some thousand values whose number is so near a power of two that a logarithm does not decide."""
+
+    def bits(k: int, w: int) -> float:
+        return (lgamma(k + 1) - lgamma(w + 1) - lgamma(k - w + 1)) / log(2) + log2(129 / 128)
+
+    pairs = ((k, w) for k in range(3000, 3010) for w in range(1, k))
+    return [(k, w) for k, w in pairs if abs(bits(k, w) - round(bits(k, w))) < 1e-4]
+
+
+def test_codes_of_sets_have_as_many_bits_as_in_python(client: Client) -> None:
+    pairs = [(k, w) for k in range(2, 60) for w in range(1, k)] + near_whole_bits()
+    assert len(pairs) > 1711
+    (found,) = client.ask([{"do": "codes", "pairs": pairs}])
+    assert found == [code_bits_of(k, w) for k, w in pairs]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from tests import ROOT
 
 FOLDER = ROOT / "clients" / "typescript"
 TOOLS = FOLDER / "node_modules" / ".bin"
+TWINS = sorted(path.stem for path in (FOLDER / "src" / "mechanisms").glob("*.ts"))  # the mechanisms it has
 HARNESS = Path(__file__).with_name("harness.mjs")
 
 Task = dict[str, Any]

@@ -33,7 +33,8 @@ export function outgrown(what, { minified, gzipped }) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { readdirSync } = await import("node:fs");
   const names = readdirSync(`${folder}/mechanisms`).map((file) => file.replace(".ts", ""));
-  const line = (what, { minified, gzipped }) => console.log(`${what.padEnd(34)} ${String(minified).padStart(7)} ${String(gzipped).padStart(8)}`);
+  const line = (what, { minified, gzipped }) =>
+    console.log(`${what.padEnd(34)} ${String(minified).padStart(7)} ${String(gzipped).padStart(8)}`);
   console.log(`${"bytes".padEnd(34)} minified  gzipped`);
   const core = await sizes([]);
   line("core", core);

@@ -26,5 +26,26 @@ import { the } from "./mechanisms/the.js";
 
 /** Every mechanism of the Python package. */
 export const all: readonly Mechanism[] = [
-  blh, clh, cms, csr, design, flh, grr, hcms, hpgr, hr, matrix, mss, olh, orappor, orr, oue, pgr, rhr, she, ss, sue, the,
+  blh,
+  clh,
+  cms,
+  csr,
+  design,
+  flh,
+  grr,
+  hcms,
+  hpgr,
+  hr,
+  matrix,
+  mss,
+  olh,
+  orappor,
+  orr,
+  oue,
+  pgr,
+  rhr,
+  she,
+  ss,
+  sue,
+  the,
 ];

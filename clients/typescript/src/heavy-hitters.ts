@@ -1,6 +1,7 @@
 // Heavy hitters over open strings: which frequent strings there are, without a list of them made beforehand.
 //
-// A device draws one group, and answers for it alone: what are the first L bytes of your string? L grows from group to group.
+// A device draws one group, and answers for it alone: what are the first L bytes of your string? L grows from group to
+// group.
 
 import { isRising, members, must, text, whole, type Members } from "./core/check.js";
 import { drawn } from "./core/draw.js";
@@ -41,17 +42,39 @@ export class HeavyHitters {
   /** Read the document: JSON text, its UTF-8 bytes, or what JSON.parse made of it. */
   static async read(source: unknown, { mechanisms, fingerprint }: Reading): Promise<HeavyHitters> {
     const found = await pinned(source, fingerprint);
-    must((found.value as Members | null)?.heavy_hitters === 1, "a heavy-hitter spec", 'have the member "heavy_hitters": 1');
-    const given = members("a heavy-hitter spec", found.value, ["alphabet", "deniable", "heavy_hitters", "levels", "max_bytes"]);
-    must(given.deniable === 1 && Array.isArray(given.levels), "a heavy-hitter spec", "have layout 1, and a list of levels");
+    must(
+      (found.value as Members | null)?.heavy_hitters === 1,
+      "a heavy-hitter spec",
+      'have the member "heavy_hitters": 1',
+    );
+    const given = members("a heavy-hitter spec", found.value, [
+      "alphabet",
+      "deniable",
+      "heavy_hitters",
+      "levels",
+      "max_bytes",
+    ]);
+    must(
+      given.deniable === 1 && Array.isArray(given.levels),
+      "a heavy-hitter spec",
+      "have layout 1, and a list of levels",
+    );
     must(given.alphabet === null || text("alphabet", given.alphabet), "alphabet", "not be empty");
     const maxBytes = whole("max_bytes", given.max_bytes, 1, MAX_BYTES);
     whole("the number of levels", given.levels.length, 1, MAX_LEVELS);
     const levels: Spec[] = [];
     for (const level of given.levels) levels.push(await specOf(level, mechanisms));
     const lengths = given.levels.map((level: { domain: { max_bytes: number } }) => level.domain.max_bytes);
-    must(levels.every((level) => level.domain.kind === "open"), "the levels", "take open strings");
-    must(isRising(lengths) && lengths.at(-1) === maxBytes + 1, "the lengths of prefixes", "rise, up to one more than max_bytes");
+    must(
+      levels.every((level) => level.domain.kind === "open"),
+      "the levels",
+      "take open strings",
+    );
+    must(
+      isRising(lengths) && lengths.at(-1) === maxBytes + 1,
+      "the lengths of prefixes",
+      "rise, up to one more than max_bytes",
+    );
     return new HeavyHitters(found.fingerprint, levels, maxBytes, lengths);
   }
 
@@ -60,7 +83,9 @@ export class HeavyHitters {
     return Math.max(...this.levels.map((level) => level.epsilon));
   }
 
-  /** Throw a `DeniableError` unless this is a string, or the UTF-8 bytes of one. Nothing is drawn, and nothing is spent. */
+  /**
+   * Throw a `DeniableError` unless this is a string, or the UTF-8 bytes of one. Nothing is drawn, and nothing is spent.
+   */
   check(value: unknown): void {
     this.#sequence(value);
   }
@@ -76,7 +101,10 @@ export class HeavyHitters {
     const level = await drawn(group, 0, 1, (choices) => below(choices, this.levels.length));
     const { domain, randomizer } = this.levels[level]!;
     const index = domain.index(sequence.slice(0, this.lengths[level]!));
-    return { level, payload: await drawn(own, 0, randomizer.stride, (choices) => randomizer.randomize(index, choices)) };
+    return {
+      level,
+      payload: await drawn(own, 0, randomizer.stride, (choices) => randomizer.randomize(index, choices)),
+    };
   }
 
   /** The payload of a report as it lies in a frame: the group, then the report, and zeros up to the longest one. */
@@ -107,7 +135,8 @@ async function sizeOf({ domain, randomizer }: Spec): Promise<number> {
 
 function textOf(value: unknown): Bytes {
   try {
-    const string = value instanceof Uint8Array ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value) : value;
+    const string =
+      value instanceof Uint8Array ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value) : value;
     const data = typeof string === "string" ? utf8(string) : undefined;
     if (data) return data;
   } catch {

@@ -1,4 +1,5 @@
-// The core of the client: read a question, make a report. Mechanisms are imported one by one, as "deniable/grr" and so on.
+// The core of the client: read a question, make a report. Mechanisms are imported one by one, as "deniable/grr" and so
+// on.
 
 export { DeniableError, type Code } from "./core/errors.js";
 export type { Domain } from "./core/domain.js";

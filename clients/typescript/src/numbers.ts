@@ -17,7 +17,8 @@ export function power(base: number, exponent: number, m: number): number {
 /** The prime factors of a number, each as often as it divides, in rising order. */
 export function factors(number: number): number[] {
   const found: number[] = [];
-  for (let divisor = 2; divisor * divisor <= number; divisor++) for (; number % divisor === 0; number /= divisor) found.push(divisor);
+  for (let divisor = 2; divisor * divisor <= number; divisor++)
+    for (; number % divisor === 0; number /= divisor) found.push(divisor);
   return number > 1 ? [...found, number] : found;
 }
 

@@ -28,6 +28,11 @@ export async function reportFor(question: Question, value: unknown, id: Uint8Arr
 }
 
 /** The report of a string to a question about heavy hitters, under a key for its group and a key of its own. */
-export async function levelReportFrom(question: HeavyHitters, value: unknown, group: Bytes, own: Bytes): Promise<LevelReport> {
+export async function levelReportFrom(
+  question: HeavyHitters,
+  value: unknown,
+  group: Bytes,
+  own: Bytes,
+): Promise<LevelReport> {
   return question.privatizeWith(value, await Keystream.of(group), await Keystream.of(own));
 }

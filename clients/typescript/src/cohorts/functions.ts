@@ -1,4 +1,5 @@
-// The sizes and hash functions of cohort mechanisms: a report names a cohort, and the bucket to which it hashes the value.
+// The sizes and hash functions of cohort mechanisms: a report names a cohort, and the bucket to which it hashes the
+// value.
 
 import { limit, whole } from "../core/check.js";
 import type { Index } from "../core/domain.js";

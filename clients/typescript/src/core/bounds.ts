@@ -1,7 +1,8 @@
-// Rigorous bounds by integers alone, digit for digit those of the Python package: e^x from below, and thresholds from it.
+// Rigorous bounds by integers alone, digit for digit those of the Python package: e^x from below, and thresholds from
+// it.
 //
-// A number is enclosed between two integers over a power of two, one rounded down and the other up, with as many bits as
-// it takes until both give the same answer.
+// A number is enclosed between two integers over a power of two, one rounded down and the other up, with as many bits
+// as it takes until both give the same answer.
 
 /** M: words are uniform below this. */
 export const MODULUS = 1n << 64n;

@@ -11,7 +11,12 @@ export function must(holds: unknown, what: string, rule: string): asserts holds 
 }
 
 /** Return a JSON object with exactly these members, or refuse it. */
-export function members(what: string, value: unknown, needed: readonly string[], optional: readonly string[] = []): Members {
+export function members(
+  what: string,
+  value: unknown,
+  needed: readonly string[],
+  optional: readonly string[] = [],
+): Members {
   must(value && typeof value === "object" && !Array.isArray(value), what, "be a JSON object");
   const known = [...needed, ...optional];
   const wrong = [...needed, ...Object.keys(value)].find((name) => !Object.hasOwn(value, name) || !known.includes(name));

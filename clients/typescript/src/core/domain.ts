@@ -27,7 +27,11 @@ export interface Domain {
 export type OpenDomain = (found: Members, extras: readonly string[], catchAll: (value: unknown) => string) => Domain;
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
-const MEMBERS = new Map([["categories", ["labels"]], ["integers", ["low", "high"]], ["open", ["key", "max_bytes"]]]);
+const MEMBERS = new Map([
+  ["categories", ["labels"]],
+  ["integers", ["low", "high"]],
+  ["open", ["key", "max_bytes"]],
+]);
 
 /** Read the domain of a spec; `open` is undefined for mechanisms whose values must be listed. */
 export function domainOf(document: unknown, open: OpenDomain | undefined): Domain {
@@ -38,7 +42,10 @@ export function domainOf(document: unknown, open: OpenDomain | undefined): Domai
   const extras = ["other", "no_answer"].flatMap((name) => (name in found ? [text(name, found[name])] : []));
   const catchAll = (value: unknown): string => {
     const name = value === undefined || value === null || Number.isNaN(value) ? "no_answer" : "other";
-    return (found[name] as string | undefined) ?? refuse("value", `the question does not allow this answer, and has no category "${name}"`);
+    return (
+      (found[name] as string | undefined) ??
+      refuse("value", `the question does not allow this answer, and has no category "${name}"`)
+    );
   };
   if (kind === "open") {
     must(open, "domain", "be closed for this mechanism");

@@ -32,7 +32,10 @@ function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join()}]`;
   if (typeof value === "object" && value) {
     const pairs = value as Record<string, unknown>;
-    return `{${Object.keys(pairs).sort().map((name) => `${written(name)}:${written(pairs[name])}`).join()}}`;
+    return `{${Object.keys(pairs)
+      .sort()
+      .map((name) => `${written(name)}:${written(pairs[name])}`)
+      .join()}}`;
   }
   must(typeof value !== "string" || isText(value), "spec", "be Unicode, without half of a surrogate pair");
   return JSON.stringify(value);

@@ -1,4 +1,5 @@
-// What a mechanism is to the rest of the client: it follows from a spec, and turns an index and random words into bytes.
+// What a mechanism is to the rest of the client: it follows from a spec, and turns an index and random words into
+// bytes.
 
 import type { Choices } from "../randomness/choices.js";
 import type { Members } from "./check.js";

@@ -17,7 +17,10 @@ export interface Reading {
 }
 
 /** Read a document, and its fingerprint, which must be the one that is expected, if one is. */
-export async function pinned(source: unknown, expected: string | undefined): Promise<{ value: unknown; fingerprint: string }> {
+export async function pinned(
+  source: unknown,
+  expected: string | undefined,
+): Promise<{ value: unknown; fingerprint: string }> {
   const { value, canonical } = read(source);
   const digest = await sha256(new TextEncoder().encode(canonical));
   const fingerprint = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -77,7 +80,8 @@ export class Question {
    */
   async privatizeFor(value: unknown, id: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     const { domain, randomizer, mechanism } = this.spec;
-    const coined = randomizer.coined ?? refuse("mechanism", `reports of ${mechanism} do not follow from an id; use privatize`);
+    const coined =
+      randomizer.coined ?? refuse("mechanism", `reports of ${mechanism} do not follow from an id; use privatize`);
     if (id.length !== ID_BYTES) refuse("value", `id must have ${ID_BYTES} bytes`);
     const index = domain.index(value);
     const publicNumber = await coined.publicOf(id);

@@ -24,13 +24,15 @@ export interface Spec {
 /** Read the plain data of a spec, with the mechanisms that this program has. */
 export async function specOf(document: unknown, mechanisms: readonly Mechanism[]): Promise<Spec> {
   const layout = (document as Members | null)?.deniable;
-  if (typeof layout === "number" && layout > 1) refuse("mechanism", `spec has the layout ${layout}; this program reads layout 1`);
+  if (typeof layout === "number" && layout > 1)
+    refuse("mechanism", `spec has the layout ${layout}; this program reads layout 1`);
   const found = members("spec", document, MEMBERS);
   must(layout === 1, "spec", 'have the member "deniable": 1');
   const name = text("mechanism", found.mechanism);
   const known = mechanisms.filter((each) => each.name === name);
+  const names = mechanisms.map((each) => each.name).join(", ") || "none";
   if (!known.length)
-    refuse("mechanism", `this program has no mechanism ${JSON.stringify(name.slice(0, 40))}; it has ${mechanisms.map((each) => each.name).join(", ") || "none"}`);
+    refuse("mechanism", `this program has no mechanism ${JSON.stringify(name.slice(0, 40))}; it has ${names}`);
   const mechanism = known.find((each) => each.version === found.version);
   if (!mechanism) refuse("mechanism", `this program has no such version of the mechanism ${name}`);
 

@@ -24,7 +24,11 @@ export interface Sets {
 export function difference({ bound, domain }: Setting, { modulus, size, multipliers, element }: Sets): Randomizer {
   const cohorts = multipliers.length;
   const outside = modulus - size;
-  must(cohorts && size > 0 && outside > 0 && modulus >= domain.k, "sets", "leave elements inside and outside, and have room for all values");
+  must(
+    cohorts && size > 0 && outside > 0 && modulus >= domain.k,
+    "sets",
+    "leave elements inside and outside, and have room for all values",
+  );
   const encode = symbolsBelow(cohorts * modulus);
   const truth = choiceThreshold(bound, size, modulus);
   const truthWord = word(truth);

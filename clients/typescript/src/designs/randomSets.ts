@@ -24,7 +24,8 @@ export async function randomSets(document: unknown, k: number): Promise<Sets> {
   const words = await keystream.words(0, 0, size);
   const set = await chosen(keystream, words, 2, (choices) => marked(choices, modulus, size));
   const places = new Uint32Array(modulus);
-  for (let value = 0, inside = 0, outside = size; value < modulus; value++) places[set[value] ? inside++ : outside++] = value;
+  for (let value = 0, inside = 0, outside = size; value < modulus; value++)
+    places[set[value] ? inside++ : outside++] = value;
   return { modulus, size, multipliers: await units(keystream, modulus, count), element: (place) => places[place]! };
 }
 

@@ -13,10 +13,16 @@ const FINE = 128n; // bits of the probabilities that are rounded
 export function rounded(matrix: readonly (readonly unknown[])[], bound: bigint): bigint[][] {
   const fine = matrix.map((row) => fineRow(row.map(entry)));
   const columns = fine[0]!.map((_, report) => fine.map((row) => row[report]!));
-  must(fine.every((row) => row.every((each) => each > 0n)), "matrix", "have positive entries");
+  must(
+    fine.every((row) => row.every((each) => each > 0n)),
+    "matrix",
+    "have positive entries",
+  );
   const mean = columns.map((column) => column.reduce((a, b) => a + b) / BigInt(fine.length));
   for (const [mixed, whole] of shares()) {
-    const found = fine.map((row) => roundedRow(row.map((each, report) => each * (whole - mixed) + mean[report]! * mixed)));
+    const found = fine.map((row) =>
+      roundedRow(row.map((each, report) => each * (whole - mixed) + mean[report]! * mixed)),
+    );
     const fits = mean.every((_, report) => {
       const column = found.map((row) => row[report]!);
       const [low, high] = [column.reduce((a, b) => (b < a ? b : a)), column.reduce((a, b) => (b > a ? b : a))];
@@ -31,8 +37,16 @@ export function rounded(matrix: readonly (readonly unknown[])[], bound: bigint):
 function entry(value: unknown): Fraction {
   const [, above, below] = /^(\d{1,400})\/(\d{1,400})$/.exec(String(value)) ?? [];
   const found: Fraction | undefined =
-    typeof value === "number" ? exact(value) : typeof value === "string" && above && below ? [BigInt(above), BigInt(below)] : undefined;
-  must(found && found[1] > 0n && found[0] >= 0n && found[0] <= found[1], "matrix", "have entries from 0 to 1, as numbers or fractions");
+    typeof value === "number"
+      ? exact(value)
+      : typeof value === "string" && above && below
+        ? [BigInt(above), BigInt(below)]
+        : undefined;
+  must(
+    found && found[1] > 0n && found[0] >= 0n && found[0] <= found[1],
+    "matrix",
+    "have entries from 0 to 1, as numbers or fractions",
+  );
   return found;
 }
 
@@ -58,7 +72,8 @@ function divisor(a: bigint, b: bigint): bigint {
 function* shares(): Generator<readonly [mixed: bigint, whole: bigint]> {
   const whole = 16n * MODULUS;
   yield [0n, whole];
-  for (let doubling = 0n; doubling < 45n; doubling++) for (const part of [4n, 5n, 6n, 7n]) yield [part << doubling, whole];
+  for (let doubling = 0n; doubling < 45n; doubling++)
+    for (const part of [4n, 5n, 6n, 7n]) yield [part << doubling, whole];
 }
 
 /** A row rounded to integers with the sum 2^64: down, then up where the most was cut off. */
@@ -66,7 +81,9 @@ function roundedRow(row: readonly bigint[]): bigint[] {
   const total = row.reduce((a, b) => a + b);
   const found = row.map((each) => (each * MODULUS) / total);
   const rests = row.map((each) => (each * MODULUS) % total);
-  const order = row.map((_, report) => report).sort((a, b) => (rests[a]! > rests[b]! ? -1 : rests[a]! < rests[b]! ? 1 : 0));
+  const order = row
+    .map((_, report) => report)
+    .sort((a, b) => (rests[a]! > rests[b]! ? -1 : rests[a]! < rests[b]! ? 1 : 0));
   const lacking = Number(MODULUS - found.reduce((a, b) => a + b));
   for (const report of order.slice(0, lacking)) found[report]!++;
   return found;

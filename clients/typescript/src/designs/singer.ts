@@ -25,13 +25,18 @@ export function geometry(parameters: Members): Geometry {
   const t = whole("t", parameters.t, 2, 31);
   const parts = factors(q);
   const [p, m] = [parts[0]!, parts.length];
-  must(parts.every((part) => part === p), "q", "be a prime power");
+  must(
+    parts.every((part) => part === p),
+    "q",
+    "be a prime power",
+  );
   const [modulus, size] = [points(q, t), points(q, t - 1)];
   limit("points", modulus, 2 ** 22);
   const polynomial = wholes("polynomial", parameters.polynomial, 0, p - 1);
   must(polynomial.length === (t > 2 ? m * t : 0), "polynomial", "have a coefficient for each power, or none on a line");
 
-  const inside = t > 2 ? vanishing(polynomial, p, m, modulus) : Uint8Array.from({ length: modulus }, (_, i) => +(i === 0));
+  const inside =
+    t > 2 ? vanishing(polynomial, p, m, modulus) : Uint8Array.from({ length: modulus }, (_, i) => +(i === 0));
   const elements = new Uint32Array(modulus);
   let [first, second] = [0, size];
   // a set of another size would break the guarantee: only a primitive polynomial gives a hyperplane

@@ -1,5 +1,6 @@
-// Reports of a public number and a class. The number divides the values into classes, as a hash function does; the class
-// of the value passes through randomised response. The number may follow from the report's id; then only the class is sent.
+// Reports of a public number and a class. The number divides the values into classes, as a hash function does; the
+// class of the value passes through randomised response. The number may follow from the report's id; then only the
+// class is sent.
 
 import { rejection, replacementThreshold } from "../core/bounds.js";
 import type { Randomizer, Setting } from "../core/mechanism.js";
@@ -10,7 +11,9 @@ import { below, Choices, coin, EXHAUSTED } from "../randomness/choices.js";
 import { sha256 } from "../randomness/keystream.js";
 import { select, word } from "../randomness/words.js";
 
-/** The randomizer of `publics` public numbers and `classes` classes; `classes` itself stands for a value without one. */
+/**
+ * The randomizer of `publics` public numbers and `classes` classes; `classes` itself stands for a value without one.
+ */
 export function publicCoin(
   { bound, parameters }: Setting,
   publics: number,
@@ -57,7 +60,10 @@ async function publicOf(id: Uint8Array, salted: Uint8Array, publics: number): Pr
   for (let count = 1; ; count++) {
     const words = new DataView(new ArrayBuffer(8 * count));
     for (let counter = 0; counter < count; counter++) {
-      const hashed = new DataView((await sha256(Uint8Array.from([...salted, ...id, counter >>> 24, counter >>> 16, counter >>> 8, counter]))).buffer);
+      const hashed = new DataView(
+        (await sha256(Uint8Array.from([...salted, ...id, counter >>> 24, counter >>> 16, counter >>> 8, counter])))
+          .buffer,
+      );
       words.setBigUint64(8 * counter, hashed.getBigUint64(0), true);
     }
     try {

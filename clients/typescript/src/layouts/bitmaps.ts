@@ -8,7 +8,7 @@ export function halvesOf(values: number): number {
 /** Set the bit of one value in `row`, to 1 or 0, in a pass that writes all numbers alike. */
 export function put(row: Uint32Array, value: number, set: number): void {
   for (let i = 0; i < row.length; i++) {
-    const bit = -(+(i === value >>> 5)) & (1 << (value & 31));
+    const bit = -+(i === value >>> 5) & (1 << (value & 31));
     row[i] = (row[i]! & ~bit) | (bit & -set);
   }
 }

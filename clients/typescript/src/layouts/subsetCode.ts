@@ -52,15 +52,29 @@ export function codeBits(k: number, w: number): number {
   let logarithm = Math.log2(129 / 128);
   for (let i = 0; i < few; i++) logarithm += Math.log2((k - i) / (i + 1));
   if (Math.abs(logarithm - Math.round(logarithm)) > CLOSE) return Math.floor(logarithm) + 1;
-  const number = multiplied(k - few + 1, k) / multiplied(1, few);
+  const number = binomial(k, w);
   return (number + number / 128n).toString(2).length;
 }
 
-/** The product of all whole numbers from low to high, in halves, so that both factors of a product are of a size. */
-function multiplied(low: number, high: number): bigint {
-  if (low >= high) return BigInt(low > high ? 1 : low);
-  const middle = (low + high) >> 1;
-  return multiplied(low, middle) * multiplied(middle + 1, high);
+/** C(k, w) as a product of prime powers, whose exponents Legendre's formula gives. */
+function binomial(k: number, w: number): bigint {
+  const composite = new Uint8Array(k + 1);
+  const powers: bigint[] = [];
+  for (let prime = 2; prime <= k; prime++) {
+    if (composite[prime]) continue;
+    for (let multiple = prime * prime; multiple <= k; multiple += prime) composite[multiple] = 1;
+    let exponent = 0;
+    for (let power = prime; power <= k; power *= prime)
+      exponent += Math.floor(k / power) - Math.floor(w / power) - Math.floor((k - w) / power);
+    powers.push(BigInt(prime) ** BigInt(exponent));
+  }
+  return multiplied(powers);
+}
+
+/** The product of some numbers, in halves, so that both factors of a product are of a size. */
+function multiplied(numbers: readonly bigint[]): bigint {
+  const half = numbers.length >> 1;
+  return half ? multiplied(numbers.slice(0, half)) * multiplied(numbers.slice(half)) : (numbers[0] ?? 1n);
 }
 
 /** A number as `size` bytes, big-endian. */

@@ -1,4 +1,5 @@
-// Reports that are one symbol of a finite alphabet: a whole number below `symbols`, big-endian, in as few bytes as hold all.
+// Reports that are one symbol of a finite alphabet: a whole number below `symbols`, big-endian, in as few bytes as hold
+// all.
 
 import { refuse } from "../core/errors.js";
 

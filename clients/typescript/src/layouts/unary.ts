@@ -9,7 +9,7 @@ import { bitmapBytes, halvesOf, put } from "./bitmaps.js";
 /** Coins compare numbers of 32 bits with thresholds below this. */
 export const COIN = 1n << 32n;
 /** The most coins of a report, which take half a word each. */
-export const MOST_COINS = 2 ** 24;
+export const MOST_COINS = 2 ** 22;
 
 /** A unary encoding, from the thresholds below 2^32 of the value's coin and of the others'. */
 export function unary(

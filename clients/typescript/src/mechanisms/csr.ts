@@ -16,7 +16,8 @@ export const csr: Mechanism = {
   parameters: ["sets", "loss"],
   async build(setting) {
     const given = setting.parameters.sets as Members | null;
-    const sets = given && "seed" in given ? await randomSets(given, setting.domain.k) : cyclotomy(given, setting.domain.k);
+    const sets =
+      given && "seed" in given ? await randomSets(given, setting.domain.k) : cyclotomy(given, setting.domain.k);
     return difference(setting, sets);
   },
 };

@@ -24,9 +24,15 @@ export const design: Mechanism = {
       for (const value of values) holds[value * blocks + place] = 1;
     });
     // the guarantee rests on this number: every value must lie in equally many blocks
-    const sums = Array.from({ length: k }, (_, value) => holds.subarray(value * blocks, (value + 1) * blocks).reduce((a, b) => a + b, 0));
+    const sums = Array.from({ length: k }, (_, value) =>
+      holds.subarray(value * blocks, (value + 1) * blocks).reduce((a, b) => a + b, 0),
+    );
     const inside = sums[0]!;
-    must(inside > 0 && inside < blocks && sums.every((sum) => sum === inside), "blocks", "hold every value equally often, but none always");
+    must(
+      inside > 0 && inside < blocks && sums.every((sum) => sum === inside),
+      "blocks",
+      "hold every value equally often, but none always",
+    );
     const encode = symbolsBelow(blocks);
     const truth = choiceThreshold(bound, inside, blocks);
     const truthWord = word(truth);

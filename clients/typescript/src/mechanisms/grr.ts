@@ -26,8 +26,8 @@ export const grr: Mechanism = {
         // (word - truth) mod 2^64, by halves
         const borrow = +(choices.low < below.low);
         const rest = { high: (choices.high - below.high - borrow) >>> 0, low: (choices.low - below.low) >>> 0 };
-        // Divided by the share: the quotient of floats is off by one at most, and exact products say which it is. In the
-        // half-open range of a true coin it may be anything.
+        // Divided by the share: the quotient of floats is off by one at most, and exact products say which it is. In
+        // the half-open range of a true coin it may be anything.
         const near = Math.floor((2 ** 32 * rest.high + rest.low) / estimated) >>> 0;
         const drawn = near - 1 + reached(near) + reached(near + 1);
         return encode(select(truthful, index as number, drawn));

@@ -25,14 +25,19 @@ export const hr: Mechanism = {
     const truth = choiceThreshold(bound, supporting, symbols);
     const truthWord = word(truth);
     return {
-      thresholds: { truth, rejection_inside: rejection(supporting), rejection_outside: rejection(symbols - supporting) },
+      thresholds: {
+        truth,
+        rejection_inside: rejection(supporting),
+        rejection_outside: rejection(symbols - supporting),
+      },
       stride: 3, // the coin, a place among the reports that support the value and one among the others
       randomize(index, choices) {
         const truthful = coin(choices, truthWord);
         const inside = below(choices, supporting);
         const place = select(truthful, inside, supporting + below(choices, symbols - supporting));
-        // place p = d (b - 1) + t - 1 names block (x mod B) xor d; the bits of t, except the highest, go in order to the
-        // bits of u other than the lowest one of the value's number c, and that bit gives u & c the parity t's highest says
+        // place p = d (b - 1) + t - 1 names block (x mod B) xor d; the bits of t, except the highest, go in order to
+        // the bits of u other than the lowest one of the value's number c, and that bit gives u & c the parity t's
+        // highest says
         const moved = Math.floor(place / (size - 1));
         const t = place - moved * (size - 1) + 1;
         const number = ((index as number) >>> bits) + 1;

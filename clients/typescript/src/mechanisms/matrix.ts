@@ -13,7 +13,11 @@ export const matrix: Mechanism = {
   parameters: ["matrix"],
   build({ domain: { k }, bound, parameters }) {
     const given = parameters.matrix;
-    must(Array.isArray(given) && given.length === k && given.every(Array.isArray), "matrix", "have one row for each value");
+    must(
+      Array.isArray(given) && given.length === k && given.every(Array.isArray),
+      "matrix",
+      "have one row for each value",
+    );
     const reports = (given as unknown[][])[0]!.length;
     limit("entries of a matrix", k * reports, 2 ** 14);
     must(reports > 0 && given.every((row) => row.length === reports), "matrix", "have rows of equal length");
@@ -21,10 +25,12 @@ export const matrix: Mechanism = {
       let start = 0n; // the first word of each report but the first, which starts at 0
       return row.slice(0, -1).map((weight) => (start += weight));
     });
-        const words = starts.map((row) => row.map(word));
+    const words = starts.map((row) => row.map(word));
     const encode = symbolsBelow(reports);
     return {
-      thresholds: Object.fromEntries(starts.flatMap((row, value) => row.map((start, i) => [`start_${value}_${i + 1}`, start]))),
+      thresholds: Object.fromEntries(
+        starts.flatMap((row, value) => row.map((start, i) => [`start_${value}_${i + 1}`, start])),
+      ),
       stride: 1,
       randomize(index, choices) {
         choices.next();

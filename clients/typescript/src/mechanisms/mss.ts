@@ -18,14 +18,21 @@ export const mss: Mechanism = {
     const sizes = wholes("sizes", parameters.sizes, 1, k);
     const cohorts = moduli.length;
     limit("moduli", cohorts, 2 ** 8);
-    must(cohorts && sizes.length === cohorts && moduli.every((m, j) => sizes[j]! < m), "sizes", "be smaller than the moduli, one for each");
+    must(
+      cohorts && sizes.length === cohorts && moduli.every((m, j) => sizes[j]! < m),
+      "sizes",
+      "be smaller than the moduli, one for each",
+    );
     const truths = moduli.map((m, j) => choiceThreshold(bound, sizes[j]!, m));
     const words = truths.map(word);
     const bits = moduli.map((m, j) => codeBits(m, sizes[j]!));
     const longest = Math.max(...bits);
     const size = (bitLength(cohorts - 1) + longest + 7) >> 3;
     return {
-      thresholds: { rejection_cohort: rejection(cohorts), ...Object.fromEntries(truths.map((truth, j) => [`truth_${j}`, truth])) },
+      thresholds: {
+        rejection_cohort: rejection(cohorts),
+        ...Object.fromEntries(truths.map((truth, j) => [`truth_${j}`, truth])),
+      },
       stride: 2 + Math.max(...sizes), // the cohort, the coin, and draws enough for the largest subset
       randomize(index, choices) {
         const cohort = below(choices, cohorts);

@@ -21,7 +21,9 @@ export const she: Mechanism = {
     const starts: bigint[] = [];
     for (const weight of levelWeights(bound, reach).slice(0, -1)) starts.push((starts.at(-1) ?? 0n) + weight);
     // the words at which levels begin, padded to 2^bits - 1 entries that no word reaches
-    const limits = Array.from({ length: 2 ** bits - 1 }, (_, i) => (i < starts.length ? word(starts[i]!) : { high: 2 ** 32, low: 0 }));
+    const limits = Array.from({ length: 2 ** bits - 1 }, (_, i) =>
+      i < starts.length ? word(starts[i]!) : { high: 2 ** 32, low: 0 },
+    );
     return {
       thresholds: Object.fromEntries(starts.map((start, i) => [`level_${i + 1}`, start])),
       stride: k, // one word per value

@@ -63,8 +63,8 @@ export function below(choices: Choices, bound: number): number {
 /**
  * Toss 32 coins for each of `halves` numbers, one in each bit, all true with probability threshold / 2^64.
  *
- * A coin compares a uniform number of 32 bits with the upper half of the threshold, whose lower half is zero. Each run of
- * `halves` halves of words holds one bit of all these numbers, the least significant first.
+ * A coin compares a uniform number of 32 bits with the upper half of the threshold, whose lower half is zero. Each run
+ * of `halves` halves of words holds one bit of all these numbers, the least significant first.
  */
 export function coins(choices: Choices, threshold: Word, halves: number): Uint32Array {
   const found = new Uint32Array(halves);

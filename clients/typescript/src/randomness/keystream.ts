@@ -1,7 +1,7 @@
 // Words from AES-256-CTR by WebCrypto, under a key from the operating system.
 //
-// Stream s of a key is the keystream whose first counter block is s followed by zero, each as 8 big-endian bytes; word j
-// is its bytes 8j .. 8j+7, little-endian.
+// Stream s of a key is the keystream whose first counter block is s followed by zero, each as 8 big-endian bytes; word
+// j is its bytes 8j .. 8j+7, little-endian.
 
 import { refuse } from "../core/errors.js";
 
@@ -13,7 +13,10 @@ type Bytes = Uint8Array<ArrayBuffer>;
 function provider(): Crypto {
   const found = globalThis.crypto as Crypto | undefined;
   if (!found?.subtle || !found.getRandomValues)
-    refuse("crypto", "WebCrypto is missing, so no private report can be made. A page must be served by https or from localhost");
+    refuse(
+      "crypto",
+      "WebCrypto is missing, so no private report can be made. A page must be served by https or from localhost",
+    );
   return found;
 }
 

@@ -25,7 +25,11 @@ export function select(chosen: number, first: number, second: number): number {
 }
 
 /** (high, low) times a factor below 2^32: what lies above 64 bits, and the two halves of the rest. */
-export function product(high: number, low: number, factor: number): readonly [above: number, high: number, low: number] {
+export function product(
+  high: number,
+  low: number,
+  factor: number,
+): readonly [above: number, high: number, low: number] {
   // in digits of 16 bits, so that every sum stays below 2^53
   let sum = (low & 0xffff) * factor;
   const a = sum & 0xffff;
