@@ -7,6 +7,7 @@ from deniable.client.device import Client
 from deniable.client.entries import Entry
 from deniable.client.errors import CapReached, ConsentMissing, StoreFailed, Unreachable
 from deniable.client.explaining import Explanation
+from deniable.client.gateway import Gateway
 from deniable.client.sending import Backoff, Sent
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ConsentMissing",
     "Entry",
     "Explanation",
+    "Gateway",
     "Sent",
     "StoreFailed",
     "Unreachable",

@@ -21,7 +21,7 @@ from deniable.client.store import Store
 from deniable.client.web import Web, is_encrypted, site_of
 from deniable.core.display import brief
 from deniable.core.documents import read_json
-from deniable.core.errors import InvalidArgument, kind_of
+from deniable.core.errors import InvalidArgument
 from deniable.core.validate import between, positive
 from deniable.wire.frames import read_report
 from deniable.wire.keys import WRITE, Key
@@ -72,7 +72,7 @@ class Client:
         self.collection = collection
         self.cap = positive(cap=cap)
         self.delay = between(0, DAY, delay=delay)
-        self._key = _write_key(key) if key is not None or site else None
+        self._key = Key.read(key).require(WRITE) if key is not None or site else None
         self._web = Web(site, positive(timeout=timeout)) if site else None
         self._asked = Asked(person, site, collection)
         self._segments = dict(segments or {})
@@ -216,10 +216,3 @@ class Client:
         if asking is None or now >= asking.form.expires:
             asking = self._asking = self._forms.current(now)
         return asking
-
-
-def _write_key(text: str | None) -> Key:
-    key = Key.read(text)
-    if key.role != WRITE:
-        raise InvalidArgument("key", "be a write key, dnw_...", kind_of(text), "Reports are sent with no other.")
-    return key

@@ -27,17 +27,17 @@ _SENT = (
 _DOUBT = " It was handed to the network before, so it may have been counted."
 _MOST_LIKELY = "The report is most likely for {n:,} of {of:,} values: {labels}. It can come from any other."
 _COIN = (
-    "The value itself is neither sent nor kept. A coin was tossed before the report was made, so that every value could "
-    "have led to it."
+    "The value itself is neither sent nor kept. A coin was tossed before the report was made, so that every value "
+    "could have led to it."
 )
 _CONCLUSION = (
     "What anybody can conclude: whatever they believed before, this answer shifts their odds for one value against "
-    "another by a factor of at most {odds:.3g} (epsilon {epsilon:.3g}). Somebody who held two values for equally likely "
-    "is right about yours at most {percent:.3g}% of the time, instead of 50%."
+    "another by a factor of at most {odds:.3g} (epsilon {epsilon:.3g}). Somebody who held two values for equally "
+    "likely is right about yours at most {percent:.3g}% of the time, instead of 50%."
 )
 _TOGETHER = (
-    "All answers from here have spent epsilon {spent:.3g} of at most {cap:.3g}: together they shift odds by a factor of "
-    "at most {odds:.3g}."
+    "All answers from here have spent epsilon {spent:.3g} of at most {cap:.3g}: together they shift odds by a factor "
+    "of at most {odds:.3g}."
 )
 _ALSO = "The collector also sees that this device took part, and the address it sends from."
 
