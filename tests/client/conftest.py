@@ -9,9 +9,19 @@ from typing import Any
 import pytest
 
 from deniable.client import Backoff, Client
+from deniable.client import store as store_module
 from tests.client.collector import NAME, Collector, serving
 
 QUICK = Backoff(first=0.001, longest=0.002)
+
+
+DURABLE = store_module._DURABLE
+QUICKLY = ("PRAGMA synchronous = OFF",)  # what was written survives a kill as it is, and tests cut no power
+
+
+@pytest.fixture(autouse=True)
+def _stores_that_do_not_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "_DURABLE", QUICKLY)
 
 
 @pytest.fixture

@@ -11,8 +11,11 @@ import pytest
 
 import deniable as dn
 from deniable.client import Client, StoreFailed
+from deniable.client import store as store_module
+from deniable.client.store import Store
 from deniable.core.errors import UnsupportedVersion
 from tests.client.collector import NAME, Collector
+from tests.client.conftest import DURABLE
 
 Device = Callable[..., Client]
 
@@ -84,3 +87,13 @@ def test_a_full_disk_spends_nothing_and_says_so(device: Device, monkeypatch: pyt
 def test_the_store_can_be_read_by_its_owner_only(device: Device, store: Path) -> None:
     device()
     assert store.stat().st_mode & 0o077 == 0
+
+
+def test_every_transaction_is_on_the_disk_before_it_returns(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "_DURABLE", DURABLE)
+    with Store(store).transaction() as database:
+        settings = {name: database.execute(f"PRAGMA {name}").fetchone()[0] for name in CHECKED}
+    assert settings == CHECKED
+
+
+CHECKED = {"synchronous": 3, "fullfsync": 1, "secure_delete": 1, "foreign_keys": 1, "journal_mode": "delete"}

@@ -159,9 +159,9 @@ def forget(database: sqlite3.Connection, asked: Asked, now: float) -> None:
     )
     database.execute(
         "UPDATE reports SET payload = x'', due = max(?, leased), reason = '', "
-        "state = CASE WHEN state = ? OR state = ? AND attempts > 0 THEN ? WHEN state = ? THEN state ELSE ? END "
-        "WHERE entry = ?",
-        (now, SENT, WAITING, WITHDRAWING, WITHDRAWING, FORGOTTEN, *row),
+        "state = CASE WHEN state = ? OR state = ? AND attempts > 0 THEN ? ELSE ? END "
+        "WHERE entry = ? AND state NOT IN (?, ?)",
+        (now, SENT, WAITING, WITHDRAWING, FORGOTTEN, *row, WITHDRAWING, FORGOTTEN),
     )
 
 

@@ -20,9 +20,11 @@ from deniable.core.errors import InvalidArgument, UnsupportedVersion
 VERSION = 1
 _APPLICATION = int.from_bytes(b"DNBL", "big")
 _BUSY = 30.0  # seconds to wait for another process
-_SETTINGS = (
+_DURABLE: tuple[str, ...] = (
     "PRAGMA synchronous = EXTRA",  # also the folder's entry of the journal: a commit survives a loss of power
     "PRAGMA fullfsync = 1",  # macOS: past the disk's own cache
+)
+_SETTINGS = (
     "PRAGMA secure_delete = ON",  # what is forgotten is overwritten
     "PRAGMA foreign_keys = ON",
 )
@@ -85,7 +87,7 @@ class Store:
         try:
             address = f"{self.path.as_uri()}?mode=rw"  # a file that was deleted is not silently begun anew
             with closing(sqlite3.connect(address, _BUSY, isolation_level=None, uri=True)) as database:
-                for setting in _SETTINGS:
+                for setting in (*_DURABLE, *_SETTINGS):
                     database.execute(setting)
                 database.execute("BEGIN IMMEDIATE")
                 try:
