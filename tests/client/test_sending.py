@@ -18,7 +18,8 @@ from deniable.wire.refusals import REASONS
 from tests.client.collector import AFTER, BEFORE, CUT, GATEWAY, NAME, PORTAL, SLOW, Collector
 
 Device = Callable[..., Client]
-SETTINGS = ["no-key", "unknown-key", "wrong-key", "wrong-origin", "not-found", "wrong-method", "unsupported-type"]
+SETTINGS = ["no-key", "unknown-key", "wrong-key", "wrong-origin"]
+SETTINGS += ["not-found", "wrong-method", "unsupported-type", "not-http"]
 AGAIN = [kind for kind, reason in REASONS.items() if reason.again]
 FINAL = [kind for kind, reason in REASONS.items() if not reason.again and kind not in SETTINGS]
 

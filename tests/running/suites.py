@@ -22,6 +22,7 @@ BUDGETS = {
     "tests/cards": 24,
     "tests/cli": 66,
     "tests/client": 30,
+    "tests/collector": 90,  # starts databases and servers
     "tests/contract": 195,
     "tests/core": 8,
     "tests/counts": 64,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Self
 
 from deniable.client import ledger
-from deniable.client.asking import Asking, Forms, Spec, question_of
+from deniable.client.asking import Asking, Forms, Spec
 from deniable.client.background import Background
 from deniable.client.entries import BEGUN, Entry
 from deniable.client.errors import ConsentMissing, StoreFailed
@@ -20,7 +20,6 @@ from deniable.client.sending import Backoff, Sender, Sent
 from deniable.client.store import Store
 from deniable.client.web import Web, is_encrypted, site_of
 from deniable.core.display import brief
-from deniable.core.documents import read_json
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import between, positive
 from deniable.wire.frames import read_report
@@ -147,9 +146,7 @@ class Client:
         entry = self.entry()
         if entry is None:
             raise InvalidArgument("question", "be answered before it is explained", self.collection)
-        with self._store.transaction() as database:
-            document = ledger.document_of(database, self._asked)
-        return explained(entry, question_of(read_json(document)), self.spent(), self.cap)
+        return explained(entry, self.spent(), self.cap)
 
     def forget(self) -> Entry | None:
         """Erase the report. What is not sent never will be, what is sent the collector is asked to delete.

@@ -41,6 +41,7 @@ class Entry:
     collection: str
     fingerprint: str
     epsilon: float
+    document: str = field(repr=False)  # the spec
     state: str
     id: bytes = b""
     payload: bytes = field(default=b"", repr=False)

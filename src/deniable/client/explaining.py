@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from deniable.client.asking import question_of
 from deniable.client.entries import BEGUN, EXPIRED, REFUSED, SENT, WAITING, Entry
+from deniable.core.documents import read_json
 from deniable.core.domain.open import Open
 from deniable.core.errors import listed
 from deniable.heavy_hitters.protocol import HeavyHitters
@@ -75,8 +77,9 @@ class Explanation:
         }
 
 
-def explained(entry: Entry, question: Question, spent: float, cap: float) -> Explanation:
+def explained(entry: Entry, spent: float, cap: float) -> Explanation:
     """Explain one answer."""
+    question = question_of(read_json(entry.document))
     odds, together = (math.exp(min(epsilon, _LARGEST)) for epsilon in (entry.epsilon, spent))
     certainty = odds / (1 + odds)
     favoured, of = _favoured(entry, question)

@@ -19,8 +19,8 @@ from deniable.client.errors import CapReached, ConsentMissing
 from deniable.wire.frames import Frame
 
 _COLUMNS = """
-    SELECT ledger.collection, ledger.fingerprint, ledger.epsilon, reports.state, reports.id, reports.payload,
-           reports.hour, reports.reason, reports.attempts, reports.due
+    SELECT ledger.collection, ledger.fingerprint, ledger.epsilon, ledger.document, reports.state, reports.id,
+           reports.payload, reports.hour, reports.reason, reports.attempts, reports.due
     FROM ledger LEFT JOIN reports ON reports.entry = ledger.number """
 
 
@@ -63,13 +63,6 @@ def entries(database: sqlite3.Connection, person: str) -> list[Entry]:
     """All answers of a person, in the order in which they were given."""
     rows = database.execute(f"{_COLUMNS} WHERE ledger.person = ? ORDER BY ledger.number", (person,))
     return [_entry(row) for row in rows]
-
-
-def document_of(database: sqlite3.Connection, asked: Asked) -> str:
-    """The spec that the answer was given under."""
-    query = "SELECT document FROM ledger WHERE (person, site, collection) = (?, ?, ?)"
-    (text,) = database.execute(query, asked).fetchone()
-    return str(text)
 
 
 def spent(database: sqlite3.Connection, person: str) -> Fraction:
@@ -166,7 +159,6 @@ def forget(database: sqlite3.Connection, asked: Asked, now: float) -> None:
 
 
 def _entry(row: tuple[object, ...]) -> Entry:
-    collection, fingerprint, epsilon, state, *report = row
-    if state is None:
-        return Entry(str(collection), str(fingerprint), float(epsilon), BEGUN)  # type: ignore[arg-type]
-    return Entry(collection, fingerprint, epsilon, state, *report)  # type: ignore[arg-type]
+    collection, fingerprint, epsilon, document, state, *report = row
+    paid = (str(collection), str(fingerprint), float(epsilon), str(document))  # type: ignore[arg-type]
+    return Entry(*paid, BEGUN) if state is None else Entry(*paid, state, *report)  # type: ignore[arg-type]

@@ -19,7 +19,16 @@ from deniable.wire.refusals import REASONS
 
 UNREACHABLE = "unreachable"
 # Refusals that are about this client's settings, which may be put right: the reports wait meanwhile.
-_SETTINGS = {"no-key", "unknown-key", "wrong-key", "wrong-origin", "not-found", "wrong-method", "unsupported-type"}
+_SETTINGS = {
+    "no-key",
+    "unknown-key",
+    "wrong-key",
+    "wrong-origin",
+    "not-found",
+    "wrong-method",
+    "unsupported-type",
+    "not-http",
+}
 # Refusals that may be about one report of a batch: the others are sent without it.
 _DIVISIBLE = {"bad-payload", "bad-id", "too-large", "truncated"}
 _GONE = {"no-such-report", "too-old", "conflict"}  # when a report is to be deleted

@@ -13,6 +13,9 @@ SECTIONS = {
         "decode": "Find which candidate strings are present, and how frequent.",
         "heavy-hitters": "Find frequent strings without a list of candidates.",
     },
+    "Run a collector": {
+        "serve": "Run a collector: it takes reports over HTTP and answers with error bars.",
+    },
     "Plan a collection": {
         "plan": "Choose a mechanism, and find the users, epsilon or margin.",
         "compare": "Compare mechanisms: error, report size, time and attack rate.",
