@@ -24,6 +24,7 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.validate import between, positive
 from deniable.wire.frames import read_report
 from deniable.wire.keys import WRITE, Key
+from deniable.wire.payloads import Question
 
 CAP = 10.0  # epsilon over all questions
 DELAY = 3600.0  # seconds: a report is sent at any time within the hour after it was made
@@ -125,6 +126,10 @@ class Client:
                 return entry
             self._asking = self._given
         raise StoreFailed(str(self._store.path), "other processes keep on changing what is asked. Try again.")
+
+    def question(self) -> Question:
+        """What is asked, as a mechanism or a heavy-hitter protocol: its values and its guarantee can be shown first."""
+        return self._current().question
 
     def entry(self) -> Entry | None:
         """The answer to this question; None if there is none."""
