@@ -22,6 +22,7 @@ BUDGETS = {
     "tests/cards": 24,
     "tests/cli": 66,
     "tests/clients": 40,  # starts Node
+    "tests/client": 40,  # kills processes and starts servers
     "tests/collector": 90,  # starts databases and servers
     "tests/contract": 195,
     "tests/core": 8,

@@ -13,6 +13,9 @@ SECTIONS = {
         "decode": "Find which candidate strings are present, and how frequent.",
         "heavy-hitters": "Find frequent strings without a list of candidates.",
     },
+    "Answer a collector": {
+        "device": "Answer a collector's question once, and send the answer.",
+    },
     "Run a collector": {
         "serve": "Run a collector: it takes reports over HTTP and answers with error bars.",
     },
