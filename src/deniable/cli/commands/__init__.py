@@ -27,6 +27,9 @@ SECTIONS = {
         "demo": "Ask a million simulated users, and compare with the truth.",
         "simulate": "Write files of simulated reports, for load tests and demos.",
     },
+    "Run a collector": {
+        "load": "Load a collector on this machine, and judge what it counted.",
+    },
     "Install": {
         "warm-up": "Compile all loops once and cache the result.",
     },
