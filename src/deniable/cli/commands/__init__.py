@@ -13,6 +13,9 @@ SECTIONS = {
         "decode": "Find which candidate strings are present, and how frequent.",
         "heavy-hitters": "Find frequent strings without a list of candidates.",
     },
+    "Run a collector": {
+        "load": "Load a collector on this machine, and judge what became of the reports.",
+    },
     "Plan a collection": {
         "plan": "Choose a mechanism, and find the users, epsilon or margin.",
         "compare": "Compare mechanisms: error, report size, time and attack rate.",
@@ -26,9 +29,6 @@ SECTIONS = {
     "See it work": {
         "demo": "Ask a million simulated users, and compare with the truth.",
         "simulate": "Write files of simulated reports, for load tests and demos.",
-    },
-    "Run a collector": {
-        "load": "Load a collector on this machine, and judge what it counted.",
     },
     "Install": {
         "warm-up": "Compile all loops once and cache the result.",
