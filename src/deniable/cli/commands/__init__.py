@@ -14,7 +14,7 @@ SECTIONS = {
         "heavy-hitters": "Find frequent strings without a list of candidates.",
     },
     "Run a collector": {
-        "load": "Load a collector on this machine, and judge what became of the reports.",
+        "load": "Load a local collector, and judge what became of the reports.",
     },
     "Plan a collection": {
         "plan": "Choose a mechanism, and find the users, epsilon or margin.",

@@ -54,7 +54,7 @@ def load(
     seed: Annotated[int, typer.Option(min=0, help="Of the people; the coins of their reports have none.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Load a collector on this machine, and judge what became of the reports.
+    """Load a local collector, and judge what became of the reports.
 
     The reports are real: their coins come from secure randomness. Only the people are
     simulated. They go into a collection that is made for this run and closed after it.
