@@ -58,6 +58,7 @@ PUBLIC = {  # the modules of the public names; "" where the name is that of a mo
     "WeakPrivacy": "core.weak",
     "alike": "derived.alike",
     "combine": "counts.combination",
+    "combine_specs": "grouping.combined",
     "compare": "planning.comparison",
     "compare_extensions": "counts.operator.debias",
     "debias": "counts.operator.debias",

@@ -41,6 +41,7 @@ from deniable.derived.alike import Alike as Alike
 from deniable.derived.alike import alike as alike
 from deniable.derived.groups import Differences as Differences
 from deniable.engines.arrow import summarize_by as summarize_by
+from deniable.grouping.combined import combine_specs as combine_specs
 from deniable.grouping.estimates import GroupEstimates as GroupEstimates
 from deniable.grouping.table import SummaryTable as SummaryTable
 from deniable.heavy_hitters.collected import HitterReports as HitterReports

@@ -21,7 +21,7 @@ BUDGETS = {
     "tests/benchmarks": 3,
     "tests/cards": 24,
     "tests/cli": 66,
-    "tests/collector": 60,  # starts collectors and databases
+    "tests/collector": 90,  # starts databases and servers
     "tests/contract": 195,
     "tests/core": 8,
     "tests/counts": 64,

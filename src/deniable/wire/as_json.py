@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from deniable.core.documents import read_json
@@ -17,16 +17,17 @@ _REPORT = {"fingerprint", "bucket", "id", "payload"}
 _BATCH = {"fingerprint", "bucket", "id", "payloads"}
 _OPTIONAL = {"key", "segments"}
 Labels = Sequence[str]
+Places = Callable[[bytes, bytes], Sequence[Labels] | None]
 
 
-def report_from_json(data: bytes, places: Mapping[str, Sequence[Labels]]) -> Frame:
-    """Read one report. `places` lists, for each fingerprint, the labels of its segments."""
+def report_from_json(data: bytes, places: Places) -> Frame:
+    """Read one report. `places(key, fingerprint)` lists the labels of the segments that this key's reports have."""
     members = _members(data, _REPORT, _OPTIONAL)
     key, fingerprint, hour, segments = _common(members, places)
     return Frame(key, fingerprint, hour, segments, _bytes(members, "id", ID_BYTES), _bytes(members, "payload"))
 
 
-def batch_from_json(data: bytes, places: Mapping[str, Sequence[Labels]]) -> Frame:
+def batch_from_json(data: bytes, places: Places) -> Frame:
     """Read a batch; `ids` is optional."""
     members = _members(data, _BATCH, _OPTIONAL | {"ids"})
     key, fingerprint, hour, segments = _common(members, places)
@@ -76,14 +77,15 @@ def _members(data: bytes, needed: set[str], optional: set[str]) -> dict[str, Any
     return members
 
 
-def _common(members: dict[str, Any], places: Mapping[str, Sequence[Labels]]) -> tuple[bytes, bytes, int, bytes]:
+def _common(members: dict[str, Any], places: Places) -> tuple[bytes, bytes, int, bytes]:
     fingerprint, hour = _bytes(members, "fingerprint", 32), members["bucket"]
     if type(hour) is not int or not 0 <= hour <= MAX_HOUR:
         raise Refused("bad-bucket", f"bucket must be hours since 1970, a whole number, got {shown(hour)}")
-    labels = places.get(fingerprint.hex())
+    key = _key(members)
+    labels = places(key, fingerprint)
     if labels is None:
         raise Refused("unknown-spec")
-    return _key(members), fingerprint, hour, _segments(members.get("segments", []), labels)
+    return key, fingerprint, hour, _segments(members.get("segments", []), labels)
 
 
 def _segments(given: object, labels: Sequence[Labels]) -> bytes:

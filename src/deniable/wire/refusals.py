@@ -25,6 +25,7 @@ REASONS: dict[str, Reason] = {
     "wrong-key": Reason(403, False, "the key is valid, but may not do this"),
     "wrong-origin": Reason(403, False, "pages of this origin may not use the collection"),
     # what the bytes are
+    "not-http": Reason(400, False, "the bytes are no HTTP request"),
     "not-a-frame": Reason(400, False, "the bytes are no frame of a report or batch"),
     "not-json": Reason(400, False, "the body is not the JSON that is expected here"),
     "newer-version": Reason(400, False, "the frame has a version that this collector does not know"),

@@ -14,6 +14,7 @@ SECTIONS = {
         "heavy-hitters": "Find frequent strings without a list of candidates.",
     },
     "Run a collector": {
+        "serve": "Run a collector: it takes reports over HTTP and answers with error bars.",
         "load": "Load a local collector, and judge what became of the reports.",
     },
     "Plan a collection": {

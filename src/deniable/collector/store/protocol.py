@@ -34,6 +34,10 @@ class AlreadyThere(DeniableError):
     """A collection, spec or key of this name exists."""
 
 
+class StoreInUse(DeniableError):
+    """Another process uses this folder."""
+
+
 class Store(Protocol):
     """A database behind a collector."""
 
@@ -43,8 +47,9 @@ class Store(Protocol):
     # taking reports
 
     def commit(self, deliveries: Sequence[Delivery]) -> list[int]:
-        """Store deliveries durably, in one transaction; return of each how many reports were new.
+        """Store deliveries durably, in one transaction; return of each how many reports were new, or TOO_OLD.
 
+        TOO_OLD (negative): the ids of that hour are forgotten, perhaps since a moment ago and by another process.
         A report or whole batch whose id is remembered already, or occurs earlier in the sequence, is left out.
         """
         ...

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+TOO_OLD = -1  # in place of how many reports were new: the ids of their hour are forgotten, so nothing was stored
+
 
 class Cell(NamedTuple):
     """Where reports are counted together: one spec, one bucket, one combination of segments."""

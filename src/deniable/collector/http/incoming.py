@@ -1,0 +1,182 @@
+"""What is read of a request: the few headers that matter, the query by the table of routes, the body within bounds.
+
+Addresses, user agents and cookies are not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from deniable.collector.http.table import JSON, Parameter, Route
+from deniable.core.errors import InvalidArgument, listed, shown
+from deniable.core.suggest import did_you_mean
+from deniable.wire.keys import Key
+from deniable.wire.refusals import Refused
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+SLOW = "deniable.slow"  # in the scope of a request whose body did not arrive in time
+MOST_READING = 2**26  # bytes of all bodies that are being read
+_LONGEST_QUERY = 8_192
+_BUSY_SECONDS = 1.0
+
+
+class Headers(NamedTuple):
+    """The headers of a request that are read."""
+
+    kind: str = ""
+    authorization: bytes | None = None
+    origin: str | None = None
+    length: int | None = None
+    host: str = ""
+    tag: str = ""
+
+    @property
+    def key(self) -> Key | None:
+        """The key of the header `Authorization`."""
+        if self.authorization is None:
+            return None
+        scheme, _, text = self.authorization.decode("latin-1").partition(" ")
+        if scheme.lower() != "bearer":
+            raise Refused("no-key", "the header Authorization must be: Bearer and a key")
+        try:
+            return Key.read(text.strip())
+        except InvalidArgument as error:
+            raise Refused("no-key", str(error)) from None
+
+    @property
+    def same_site(self) -> bool:
+        """Whether a page of this very server asks."""
+        return self.origin is not None and self.origin.partition("://")[2] == self.host
+
+
+def read_headers(scope: Scope) -> Headers:
+    """Read the headers; a name is in lower case already."""
+    found: dict[bytes, bytes] = {name: value for name, value in scope["headers"] if name in _READ}
+    length = found.get(b"content-length")
+    origin = found.get(b"origin")
+    return Headers(
+        found.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1"),
+        found.get(b"authorization"),
+        None if origin is None else origin.decode("latin-1"),
+        int(length) if length is not None and length.isdigit() and len(length) < 19 else None,
+        found.get(b"host", b"").decode("latin-1"),
+        found.get(b"if-none-match", b"").decode("latin-1"),
+    )
+
+
+_READ = frozenset((b"content-type", b"authorization", b"origin", b"content-length", b"host", b"if-none-match"))
+
+
+class Reader:
+    """Reads bodies, of which only so much may be in memory at once."""
+
+    def __init__(self) -> None:
+        self._reading = 0
+
+    async def body(self, scope: Scope, receive: Receive, length: int | None, most: int) -> bytes:
+        """The body, of at most so many bytes."""
+        if length is not None and length > most:
+            raise _too_large(most)
+        message = await receive()
+        body: bytes = message.get("body", b"")
+        if message["type"] == "http.disconnect":
+            raise _gone(scope)
+        if not message.get("more_body", False):
+            if len(body) > most:
+                raise _too_large(most)
+            return body
+        return await self._rest(scope, receive, body, most)
+
+    async def _rest(self, scope: Scope, receive: Receive, first: bytes, most: int) -> bytes:
+        parts, size = [first], len(first)
+        self._reading += size
+        try:
+            while True:
+                if size > most:
+                    raise _too_large(most)
+                if self._reading > MOST_READING:
+                    raise Refused("busy", "too many large bodies arrive at once", retry_after=_BUSY_SECONDS)
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise _gone(scope)
+                part = message.get("body", b"")
+                parts.append(part)
+                size += len(part)
+                self._reading += len(part)
+                if not message.get("more_body", False):
+                    break
+            if size > most:
+                raise _too_large(most)
+            return b"".join(parts)
+        finally:
+            self._reading -= size
+
+
+def _too_large(most: int) -> Refused:
+    return Refused("too-large", f"the body must have at most {most:,} bytes")
+
+
+def _gone(scope: Scope) -> Refused:
+    return Refused("slow" if scope.get(SLOW) else "truncated", "the client went away before the end of the body")
+
+
+def read_query(route: Route, raw: bytes) -> dict[str, Any]:
+    """The parameters of the query, checked by the table; those of `many` as a dict of lists."""
+    if len(raw) > _LONGEST_QUERY:
+        raise Refused("bad-argument", f"the query must have at most {_LONGEST_QUERY:,} bytes")
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, strict_parsing=bool(raw), errors="strict")
+    except ValueError:
+        raise Refused("bad-argument", "the query must be NAME=VALUE pairs with & between them, in UTF-8") from None
+    known = {each.name: each for each in route.query}
+    found: dict[str, Any] = {each.name: {} if each.many else each.default for each in route.query}
+    seen = set()
+    for name, text in pairs:
+        first, dot, rest = name.partition(".")
+        parameter = known.get(first)
+        if parameter is None or parameter.many != bool(dot):
+            hint = did_you_mean(name, known) or f"It takes {listed(known)}." if known else "It takes none."
+            raise Refused("bad-argument", f"the request has no parameter {shown(name)}. {hint}")
+        if parameter.many:
+            found[first].setdefault(rest, []).append(text)
+        elif name in seen:
+            raise Refused("bad-argument", f"parameter {name} is given twice")
+        else:
+            found[name] = _value(parameter, text)
+        seen.add(name)
+    for each in route.query:
+        if each.needed and each.name not in seen:
+            raise Refused("bad-argument", f"parameter {each.name} must be given: {each.what}")
+    return found
+
+
+def _value(parameter: Parameter, text: str) -> Any:
+    try:
+        return msgspec.convert(text, parameter.kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refused("bad-argument", f"parameter {parameter.name}: {error}") from None
+
+
+def read_body(route: Route, kind: str, body: bytes) -> Any:
+    """The body as the route takes it: JSON of its type, or bytes of another media type."""
+    if kind in route.takes:
+        return body
+    if route.body is None or kind != JSON:
+        taken = [*([JSON] if route.body is not None else []), *route.takes]
+        raise Refused("unsupported-type", f"the body must be {' or '.join(taken)}, got {shown(kind)}")
+    try:
+        return msgspec.json.decode(body, type=route.body)
+    except msgspec.ValidationError as error:
+        raise Refused("bad-argument", str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused("not-json", f"the body is not JSON: {error}") from None
+
+
+def of_query(query: Mapping[str, Any], *names: str) -> list[Any]:
+    """Some parameters, in this order."""
+    return [query[name] for name in names]
