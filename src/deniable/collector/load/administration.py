@@ -66,11 +66,10 @@ class Administration:
     def counted(self, seconds: float) -> dict[str, Any]:
         """The status of the collection, as soon as no report waits to be counted."""
         end = time.monotonic() + seconds
-        while True:
-            found = self.json("GET", f"/v1/collections/{self.name}")
-            if not found["waiting"] or time.monotonic() > end:
-                return dict(found)
+        while self.json("GET", f"/v1/collections/{self.name}")["waiting"] and time.monotonic() < end:
             time.sleep(0.1)
+        # once more: what is counted while a status is read may be missing in both of its numbers
+        return dict(self.json("GET", f"/v1/collections/{self.name}"))
 
     def summaries(self, places: list[Place]) -> dict[Place, Summary]:
         """What was counted in each place."""

@@ -51,10 +51,15 @@ class Connection(asyncio.Protocol):
             raise Lost(str(error)) from None
         return made
 
+    @property
+    def closed(self) -> bool:
+        """Whether the collector has closed it."""
+        return self._transport is None or self._transport.is_closing()
+
     async def ask(self, data: bytes) -> Answer:
         """Send a request and wait for its answer, or raise Lost."""
         if self._transport is None or self._transport.is_closing():
-            raise Lost("the connection is closed")
+            raise Lost("the connection was closed")
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Answer] = loop.create_future()
         self._answer = answer

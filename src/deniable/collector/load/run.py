@@ -32,12 +32,14 @@ def run(
     *,
     values: Indices | None = None,
     watch: Callable[[Tally], None] = lambda _tally: None,
+    enough: Callable[[], bool] = lambda: False,
     patience: float | None = None,
 ) -> Verdict:
     """Send the load of a plan to a collector and judge what became of it.
 
     `values` are the indices of what people have; by default they are drawn, a few values being far more frequent.
-    `patience` is how long, in seconds, a collector that is down may take to come back: `PATIENCE` unless given.
+    `enough` says when to send nothing new, before the plan does. `patience` is how long, in seconds, a collector that
+    is down may take to come back: `PATIENCE` unless given.
     """
     question = mechanism or make("grr", k=1024, epsilon=2.0)
     if not isinstance(question, Mechanism) or isinstance(question.domain, Open):
@@ -48,7 +50,7 @@ def run(
     secret, places = office.make_collection(question, time.time())
     before = office.metrics()
     target = Target(address, question, secret, places)
-    work = Run(plan, target, Traffic(plan, target, values), watch=watch)
+    work = Run(plan, target, Traffic(plan, target, values), watch=watch, enough=enough)
     _event_loop()(work.go())
     status = office.counted(COUNTING_SECONDS)
     after = office.metrics()

@@ -29,6 +29,7 @@ class Run:
     tally: Tally = field(default_factory=Tally)
     expected: Expected = field(init=False)
     watch: Callable[[Tally], None] = lambda _tally: None  # called after every chunk and now and then
+    enough: Callable[[], bool] = lambda: False  # whether to send nothing new, before the time is up
 
     def __post_init__(self) -> None:
         self.expected = Expected(self.target.mechanism, self.traffic.with_ids)
@@ -41,7 +42,7 @@ class Run:
         chunks = self.traffic.chunks()
         units = await asyncio.to_thread(next, chunks, None)
         self._begin = self._due = time.monotonic()
-        while units is not None and self._left() > 0:
+        while units is not None and not self._over():
             following = asyncio.create_task(asyncio.to_thread(next, chunks, None))
             await self._send(units)
             self.tally.seconds = time.monotonic() - self._begin
@@ -65,6 +66,9 @@ class Run:
             self.tally.seconds = time.monotonic() - self._begin
             self.watch(self.tally)
 
+    def _over(self) -> bool:
+        return self._left() <= 0 or self.enough()
+
     def _left(self) -> float:
         return self._begin + self.plan.seconds - time.monotonic()
 
@@ -75,7 +79,7 @@ class Run:
             for unit in units:
                 if self.plan.rate is not None and not await self._wait_for_turn(unit):
                     return
-                if self._left() <= 0:
+                if self._over():
                     return
                 await line.deliver(unit)
         finally:
@@ -112,7 +116,7 @@ class _Line:
         tally = self._run.tally
         while not self._run.expired():
             try:
-                if self._connection is None:
+                if self._connection is None or self._connection.closed:
                     self._connection = await Connection.open(self._run.target.address)
                 if not unit.sent:
                     unit.sent = True
