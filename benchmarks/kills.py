@@ -70,7 +70,7 @@ class Mortal:
         # processes that have imported everything already, so that dying is what takes the time
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(["deniable.cli.commands.serve", "deniable.collector.running", __name__])
-        self._stopping = threading.Event()
+        self._begun, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._live_and_die, name="kills")
 
     def __enter__(self) -> Mortal:
@@ -80,15 +80,16 @@ class Mortal:
 
     def __exit__(self, *_: object) -> None:
         self._stopping.set()
+        self._begun.set()
         self._thread.join()
         self._process.terminate()
         self._process.join(20)
         if self._process.is_alive():
             self._process.kill()
 
-    @property
     def immortal(self) -> bool:
-        """Whether it dies no more."""
+        """Whether it dies no more; it begins to die when this is first asked, by clients that have begun to send."""
+        self._begun.set()
         return not self._thread.is_alive()
 
     def _start(self, patience: float = _START_SECONDS) -> None:
@@ -105,6 +106,7 @@ class Mortal:
             raise TimeoutError("the collector did not start")
 
     def _live_and_die(self) -> None:
+        self._begun.wait()
         try:
             while self.deaths < self.kills and not self._stopping.is_set():
                 time.sleep(self.rng.exponential(_WORK_SECONDS))
@@ -133,7 +135,7 @@ def judge(folder: Path, kills: int, plan: Plan, seed: int, watch: bool = False) 
                 )
 
         address = Address.loopback(f"http://127.0.0.1:{mortal.port}")
-        verdict = run(address, mortal.key, plan, watch=show, enough=lambda: mortal.immortal, patience=_START_SECONDS)
+        verdict = run(address, mortal.key, plan, watch=show, enough=mortal.immortal, patience=_START_SECONDS)
     if mortal.fault is not None:
         raise mortal.fault
     return verdict, mortal
