@@ -21,6 +21,7 @@ BUDGETS = {
     "tests/benchmarks": 3,
     "tests/cards": 24,
     "tests/cli": 66,
+    "tests/client": 30,
     "tests/collector": 90,  # starts databases and servers
     "tests/contract": 195,
     "tests/core": 8,

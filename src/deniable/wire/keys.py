@@ -39,6 +39,12 @@ class Key(NamedTuple):
         role = next(role for role, prefix in _PREFIX.items() if prefix == match[1])
         return Key(role, urlsafe_b64decode(match[2] + "=="))
 
+    def require(self, role: str) -> Key:
+        """This key, if it has the role."""
+        if self.role != role:
+            raise InvalidArgument("key", f"be a {role} key, {_PREFIX[role]}...", self)
+        return self
+
     @property
     def text(self) -> str:
         """How people and headers write it."""

@@ -18,6 +18,7 @@ from deniable.core.errors import MalformedReport
 from deniable.core.reports import Reports
 from deniable.heavy_hitters.collected import HitterReports
 from deniable.heavy_hitters.protocol import HeavyHitters
+from deniable.heavy_hitters.strings import sequences
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.hashing.public_coins import PublicCoin
 
@@ -45,6 +46,13 @@ class Payloads:
     def _coins(self) -> PublicCoin | None:
         """The mechanism, if ids are its public coins."""
         return self.question if self.with_ids and isinstance(self.question, PublicCoin) else None
+
+    def check(self, value: object) -> None:
+        """Refuse a value that the question does not allow, before anything is spent on it."""
+        if isinstance(self.question, HeavyHitters):
+            sequences([value], self.question.max_bytes)
+        else:
+            self.question.domain.index(value)
 
     def made(self, value: object, report_id: bytes) -> bytes:
         """Randomise one value on the device, with fresh randomness, and encode it to be sent under this id."""
