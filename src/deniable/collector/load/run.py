@@ -60,6 +60,13 @@ def run(
     return Verdict(work.tally, status["counted"], status["waiting"], difference, tuple(said))
 
 
+def complete(plan: Plan, target: Target, values: Indices) -> Tally:
+    """Send the reports of people with these values to a collection that is there, and return what was answered."""
+    work = Run(plan, target, Traffic(plan, target, values))
+    _event_loop()(work.go())
+    return work.tally
+
+
 def _event_loop() -> Callable[..., None]:
     """The faster event loop where it is installed: the client must not be what is measured."""
     try:
