@@ -8,13 +8,16 @@ TOOLS := $(CLIENT)/node_modules/.bin
 PIP_FLAGS := --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo clients test check bench docs papers papers-full growth soak derived vectors lock sbom advisories changelog clean
+.PHONY: help demo serve clients test check bench docs papers papers-full growth soak derived vectors lock sbom advisories changelog clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.demo  ## Run the story: a million simulated users, tables and pictures in demo/
-	$(BIN)/deniable demo --out demo
+demo: $(VENV)/.demo  ## Run the story: a million simulated users, pictures in demo/, then 100,000 people over HTTP
+	$(BIN)/deniable demo --collector --out demo
+
+serve: $(VENV)/.demo  ## Leave a collector running that 100,000 simulated people have answered; print addresses and keys
+	$(BIN)/deniable demo --serve
 
 test: $(VENV)/.dev $(VENV)/.spark clients  ## Run the whole test suite, one process per core
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --durations 20

@@ -18,6 +18,7 @@ SECTIONS = {
     },
     "Run a collector": {
         "serve": "Run a collector: it takes reports over HTTP and answers with error bars.",
+        "load": "Load a local collector, and judge what became of the reports.",
     },
     "Plan a collection": {
         "plan": "Choose a mechanism, and find the users, epsilon or margin.",
