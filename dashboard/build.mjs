@@ -7,7 +7,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const target = (name) => here(`../src/deniable/collector/dashboard/${name}`);
 
 const made = await build({
-  entryPoints: { app: here("src/main.ts"), answer: here("src/answer/main.ts") },
+  entryPoints: { app: here("src/main.ts"), answer: here("src/answer/main.ts"), client: here("src/client.ts") },
   outdir: here("out"),
   bundle: true,
   minify: true,

@@ -12,6 +12,7 @@ const SENTENCES: Record<string, string> = {
   form: "The question is not signed by the people this page trusts. Nothing was sent.",
   fingerprint: "The question has changed since this page was made. Nothing was sent.",
   key: "The link to this page is incomplete. Nothing was sent.",
+  "no-key": "The link to this page is no longer good. Nothing was counted.",
   "unknown-key": "The link to this page is no longer good. Nothing was counted.",
   "wrong-key": "The link to this page is not good. Nothing was counted.",
   "too-old": "The report came too late to be counted.",

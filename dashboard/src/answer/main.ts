@@ -15,7 +15,7 @@ const collection = given.get("collection") ?? "";
 function options(): Options {
   const pinned = given.get("pinned");
   const url = new URL(".", document.baseURI).href;
-  return { url, key: given.get("key") ?? "", collection, mechanisms: all, delay: 2 ** 40, cap: 8, ...(pinned ? { pinned } : {}) };
+  return { url, key: given.get("key") ?? "", collection, mechanisms: all, delay: 2 ** 40, beacon: false, cap: 8, ...(pinned ? { pinned } : {}) };
 }
 
 interface Form {

@@ -42,6 +42,8 @@ export interface Options {
   readonly store?: Store;
   /** The longest wait before a report is sent, in milliseconds: when it is sent must not say when it was answered. */
   readonly delay?: number;
+  /** Whether what waits is also sent when the page is left; true unless you say otherwise. */
+  readonly beacon?: boolean;
   /** How a spec becomes a question; that of heavy hitters is in "deniable/heavy-hitters". */
   readonly read?: (spec: unknown, fingerprint: string | undefined) => Promise<Asked>;
 }
@@ -59,6 +61,7 @@ export class Client {
   readonly #store: Store;
   readonly #name: string;
   #form: Promise<Form> | undefined;
+  #waiting: readonly Kept[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending: Promise<Outcome[]> | undefined;
 
@@ -67,7 +70,7 @@ export class Client {
     this.#options = { ...options, url: options.url.replace(/\/+$/, "") };
     this.#store = options.store ?? indexedDb();
     this.#name = `${this.#options.url} ${options.collection}`;
-    globalThis.addEventListener?.("pagehide", () => void this.#beacon());
+    if (options.beacon ?? true) globalThis.addEventListener?.("pagehide", () => this.#beacon());
     globalThis.addEventListener?.("online", () => void this.send());
     void this.#wake().catch(() => undefined); // what an earlier visit left behind; a blocked store is told to whoever answers
   }
@@ -155,6 +158,7 @@ export class Client {
    * What was spent stays spent, and the question counts as answered: asked again, it would cost again.
    */
   async forget(): Promise<void> {
+    this.#waiting = [];
     await forgotten(this.#store, this.#name, this.#options.key);
   }
 
@@ -210,15 +214,18 @@ export class Client {
   }
 
   async #wake(): Promise<void> {
-    const next = await this.#store.change((state) => due(state));
+    const waiting = await this.#store.change(queued);
+    this.#waiting = waiting;
     clearTimeout(this.#timer);
-    if (next < Infinity) this.#timer = setTimeout(() => void this.send(), Math.min(2 ** 30, Math.max(0, next - Date.now())));
+    if (waiting.length) {
+      const next = Math.min(...waiting.map((each) => each.next ?? 0)) - Date.now();
+      this.#timer = setTimeout(() => void this.send(), Math.min(2 ** 30, Math.max(0, next)));
+    }
   }
 
-  /** Send on leaving. Nobody says whether it arrived, so that it stays in the queue. */
-  async #beacon(): Promise<void> {
-    const waiting = await this.#store.change((state) => Object.values(state.answers ?? {}).filter((each) => state.consent && each.fate === "queued"));
-    for (const { url, frame } of waiting) navigator.sendBeacon?.(`${url}/v1/reports`, new Blob([unhex(frame!)], { type: "text/plain" }));
+  /** Send on leaving, when there is no time to ask the store. Nobody says whether it arrived, so that it stays in the queue. */
+  #beacon(): void {
+    for (const { url, frame } of this.#waiting) navigator.sendBeacon?.(`${url}/v1/reports`, new Blob([unhex(frame!)], { type: "text/plain" }));
   }
 }
 
@@ -226,10 +233,9 @@ function agreed({ consent }: State): void {
   if (!consent) refuse("consent", "the person has not agreed: call consent(true) when they have");
 }
 
-/** When the next report is due. */
-function due({ consent, answers = {} }: State): number {
-  const times = Object.values(answers).map((each) => (each.fate === "queued" ? (each.next ?? 0) : Infinity));
-  return consent ? Math.min(Infinity, ...times) : Infinity;
+/** The reports that may be sent. */
+function queued({ consent, answers = {} }: State): Kept[] {
+  return consent ? Object.values(answers).filter((each) => each.fate === "queued") : [];
 }
 
 async function questionOf(document: unknown, fingerprint: string | undefined, mechanisms: readonly Mechanism[]): Promise<Asked> {

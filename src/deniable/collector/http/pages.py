@@ -1,4 +1,7 @@
-"""The dashboard: the files of one folder, under a policy that lets them load nothing from elsewhere."""
+"""The dashboard: the files of one folder, under a policy that lets them load nothing from elsewhere.
+
+One of them is for other pages: the client, which any page may load with a script tag.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ _HEADERS = (
     (b"cache-control", b"no-cache"),
     (b"cross-origin-opener-policy", b"same-origin"),
 )
+_CLIENT = "client.js"
+_FOR_ALL = ((b"access-control-allow-origin", b"*"), (b"cross-origin-resource-policy", b"cross-origin"))
 
 
 class Pages:
@@ -25,7 +30,7 @@ class Pages:
 
     def __init__(self, folder: Path = FOLDER) -> None:
         files = sorted(path for path in folder.iterdir() if path.suffix in _KINDS)
-        self._replies = {path.name: Reply(path.read_bytes(), _KINDS[path.suffix], 200, _HEADERS) for path in files}
+        self._replies = {path.name: _reply(path) for path in files}
 
     def reply(self, name: str) -> Reply:
         """A file, or refuse it."""
@@ -33,3 +38,8 @@ class Pages:
         if reply is None:
             raise Refused("not-found")
         return reply
+
+
+def _reply(path: Path) -> Reply:
+    headers = (*_HEADERS, *_FOR_ALL) if path.name == _CLIENT else _HEADERS
+    return Reply(path.read_bytes(), _KINDS[path.suffix], 200, headers)
