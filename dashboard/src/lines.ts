@@ -37,7 +37,7 @@ export function trend(times: readonly string[], lines: readonly Line[], width: n
     );
   const every = Math.ceil(times.length / Math.max(2, Math.floor((right - left) / 90)));
   times.forEach((time, place) => {
-    if (place % every === 0) picture.append(s("text", { x: x(place), y: height - 8, fill: token("soft"), "text-anchor": "middle" }, time));
+    if (place % every === 0) picture.append(s("text", { x: x(place), y: height - 8, fill: token("soft"), "text-anchor": place === times.length - 1 ? "end" : "middle" }, time));
   });
   lines.forEach((line, number) => {
     const colour = token(`group-${number}`);

@@ -76,7 +76,7 @@ async function ask(client: Client): Promise<void> {
     main,
     h("form", { class: "stack", onsubmit: (event: Event) => void submit(event) },
       h("h1", {}, title()),
-      h("p", { class: "quiet" }, `Before your answer leaves this device, it is changed at random. What is sent can shift anyone's belief about you by a factor of at most ${odds.toPrecision(2)}, and nobody can tell whether it is what you chose: not even we.`),
+      h("p", { class: "quiet" }, `Before your answer leaves this device, it is changed at random. What is sent can shift anyone's odds about you by a factor of at most ${odds.toPrecision(2)}, and nobody can tell whether it is what you chose, not even we.`),
       h("fieldset", { class: "choice" }, h("legend", { class: "hidden" }, title()),
         values(found).map((label, place) => h("label", {}, h("input", { type: "radio", name: "value", value: place }), String(label)))),
       h("label", { class: "check" }, agreed, "I agree that a randomised report of my answer is made"),
