@@ -129,3 +129,20 @@ def test_make_installs_the_tools_that_the_lock_file_names() -> None:
     assert "npm ci --ignore-scripts" in makefile
     for target in ("test", "check"):
         assert re.search(rf"^{target}:.*\bclients\b", makefile, re.MULTILINE)
+
+
+def test_a_bundle_runs_where_there_is_nothing_but_what_browsers_and_workers_have() -> None:
+    m = dn.mechanism("oue", labels=["walk", "bus", "car"], epsilon=1.0)
+    program = f"""
+    import {{ build }} from "esbuild";
+    import {{ createContext, runInContext }} from "node:vm";
+    const contents = 'export * from "./index.js"; export {{ oue }} from "./mechanisms/oue.js";';
+    const stdin = {{ contents, resolveDir: "src", loader: "ts" }};
+    const options = {{ bundle: true, minify: true, format: "iife", globalName: "deniable", write: false }};
+    const made = await build({{ stdin, ...options }});
+    const page = createContext({{ crypto, TextEncoder, TextDecoder, spec: {json.dumps(m.spec.to_json())} }});
+    const answer = "deniable.Question.read(spec, {{ mechanisms: [deniable.oue] }}).then((q) => q.privatize('bus'))";
+    console.log(Buffer.from(await runInContext(`${{made.outputFiles[0].text}}; ${{answer}}`, page)).toString("hex"));
+    """
+    sent = bytes.fromhex(run("--input-type=module", "--eval", program).strip())
+    assert m.encode(m.decode(sent)) == sent
