@@ -11,7 +11,7 @@ import pytest
 
 import deniable as dn
 from tests import ROOT
-from tests.clients.typescript import FOLDER, Client, node
+from tests.clients.typescript import FOLDER, TOOLS, Client, node
 from tests.docs.pages import DOCS, blocks
 
 PACKAGE = json.loads((FOLDER / "package.json").read_text())
@@ -77,6 +77,27 @@ def test_every_mechanism_is_exported_by_its_name(client: Client, tmp_path: Path)
     program.append('import { all } from "deniable/all"; console.log(all.length);')
     (tmp_path / "names.mjs").write_text("\n".join(program))
     assert run("names.mjs", folder=installed(client, tmp_path)).split() == [*names, str(len(names))]
+
+
+@pytest.mark.parametrize(("value", "right"), [("question.fingerprint", True), ("question.nothing", False)])
+def test_a_typed_program_finds_the_types(value: str, right: bool, client: Client, tmp_path: Path) -> None:
+    program = f"""
+    import {{ Question, type Mechanism }} from "deniable";
+    import {{ clh }} from "deniable/clh";
+    import {{ HeavyHitters }} from "deniable/heavy-hitters";
+    const mechanisms: readonly Mechanism[] = [clh];
+    const question = await Question.read("", {{ mechanisms }});
+    export const text: string = {value};
+    export const payload: Uint8Array = await question.privatize(1);
+    export const level: number = (await (await HeavyHitters.read("", {{ mechanisms }})).privatize("a")).level;
+    """
+    (tmp_path / "program.ts").write_text(program)
+    options = ["--strict", "--noEmit", "--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler"]
+    command = [str(TOOLS / "tsc"), *options, "program.ts"]
+    folder = installed(client, tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert (done.returncode == 0) is right, done.stdout
+    assert ("nothing" in done.stdout) is not right
 
 
 def test_sizes_are_as_promised_and_what_is_not_imported_is_left_out() -> None:
