@@ -30,7 +30,7 @@ def test_a_page_without_webcrypto_is_refused(missing: str, reading: bool, client
     task = {"do": "without", "spec": GRR.spec.to_json(), "value": 3, "missing": missing, "reading": reading}
     ((code, message),) = client.refusals([task])
     assert code == "crypto"
-    assert message.startswith("WebCrypto is missing, so no private report can be made.")
+    assert message.startswith("WebCrypto is missing, so nothing can be sent.")
 
 
 @pytest.mark.parametrize("name", TWINS)

@@ -4,7 +4,7 @@ import { refuse } from "../core/errors.js";
 import { newId } from "../core/id.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { Question } from "../core/question.js";
-import { hex, unhex } from "./bytes.js";
+import { chance, hex, unhex } from "./bytes.js";
 import { bucketAt, formOf, type Form } from "./form.js";
 import { framed, secretOf } from "./frame.js";
 import { explained, forgotten } from "./rarely.js";
@@ -122,7 +122,7 @@ export class Client {
     const fate = await this.#store.change((state): Fate => {
       const mine = state.answers?.[this.#name];
       if (!mine || mine.frame) return mine?.fate ?? "expired"; // taken back meanwhile, or another tab was faster
-      Object.assign(mine, { fate: "queued", frame, id: hex(id), hour, next: Date.now() + Math.random() * delay });
+      Object.assign(mine, { fate: "queued", frame, id: hex(id), hour, next: Date.now() + chance() * delay });
       return "queued";
     });
     await this.#wake();

@@ -1,6 +1,6 @@
 // Sending: the same bytes until the collector says that they arrived, or that they never can.
 
-import { unhex } from "./bytes.js";
+import { chance, unhex } from "./bytes.js";
 import type { Kept, Store } from "./store.js";
 
 /** What became of one report. */
@@ -52,7 +52,7 @@ export async function deliver(store: Store, all: boolean): Promise<Outcome[]> {
       if (fate) found.fate = fate;
       else {
         found.tries = (found.tries ?? 0) + 1;
-        const backoff = Math.min(LONGEST, FIRST * 2 ** found.tries) * (0.5 + Math.random() / 2);
+        const backoff = Math.min(LONGEST, FIRST * 2 ** found.tries) * (0.5 + chance() / 2);
         found.next = Date.now() + Math.max(wait, backoff);
       }
       return found;

@@ -21,9 +21,9 @@ export function ceiled(a: bigint, b: bigint): bigint {
   return -floored(-a, b);
 }
 
-/** The number of binary digits of a whole number, without its sign. */
-export function bitLength(number: bigint | number): number {
-  return number ? (number < 0 ? -number : number).toString(2).length : 0;
+/** The number of binary digits of a whole number below 2^32. */
+export function bitLength(number: number): number {
+  return 32 - Math.clz32(number);
 }
 
 /** A float as the fraction it is. */
@@ -36,16 +36,17 @@ export function exact(value: number): Fraction {
 /** floor(e^x 2^64): e^x from below, in units of 2^-64. */
 export function exponentialBelow(x: number): bigint {
   for (let bits = 256; ; bits *= 2) {
-    const [low, high] = exponential(exact(x), BigInt(bits));
+    const [low, high] = exponential(x, BigInt(bits));
     const shift = BigInt(bits - 64);
     if (low >> shift === high >> shift) return low >> shift;
   }
 }
 
 /** Bounds of e^x 2^bits: the series of e^y, y = x/2^s with |y| <= 2^-6, then s squarings. */
-function exponential([numerator, denominator]: Fraction, bits: bigint): readonly [bigint, bigint] {
-  const squarings = bitLength(ceiled(numerator, denominator)) + 6;
-  denominator <<= BigInt(squarings);
+function exponential(x: number, bits: bigint): readonly [bigint, bigint] {
+  const squarings = bitLength(Math.abs(Math.ceil(x))) + 6;
+  const [numerator, whole] = exact(x);
+  const denominator = whole << BigInt(squarings);
   let term = 1n << bits;
   let low = term;
   let i = 1n;

@@ -37,7 +37,7 @@ function written(value: unknown): string {
       .map((name) => `${written(name)}:${written(pairs[name])}`)
       .join()}}`;
   }
-  must(typeof value !== "string" || isText(value), "spec", "be Unicode, without half of a surrogate pair");
+  must(typeof value !== "string" || isText(value), "spec", "be Unicode");
   return JSON.stringify(value);
 }
 

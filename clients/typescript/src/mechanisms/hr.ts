@@ -1,6 +1,6 @@
 // Hadamard response: one symbol that has an even parity with the value's number.
 
-import { choiceThreshold, rejection } from "../core/bounds.js";
+import { bitLength, choiceThreshold, rejection } from "../core/bounds.js";
 import { must, whole } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { symbolsBelow } from "../layouts/symbols.js";
@@ -15,10 +15,10 @@ export const hr: Mechanism = {
   parameters: ["blocks"],
   build({ domain: { k }, bound, parameters }) {
     const blocks = whole("blocks", parameters.blocks, 1, 2 ** 30);
-    const bits = 31 - Math.clz32(blocks);
+    const bits = bitLength(blocks) - 1;
     must(2 ** bits === blocks && blocks < 2 * k, "blocks", "be a power of two, and no more than the values need");
     // the smallest power of two above the values of a block, and at least 4
-    const size = 2 ** Math.max(2, 32 - Math.clz32(Math.ceil(k / blocks)));
+    const size = 2 ** Math.max(2, bitLength(Math.ceil(k / blocks)));
     const supporting = size / 2 - 1;
     const symbols = blocks * (size - 1);
     const encode = symbolsBelow(symbols);

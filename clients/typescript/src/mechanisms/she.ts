@@ -1,6 +1,6 @@
 // Summation with histogram encoding: every value gets a level, drawn with noise; the sender's is turned round.
 
-import { MODULUS } from "../core/bounds.js";
+import { MODULUS, bitLength } from "../core/bounds.js";
 import { limit, whole } from "../core/check.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { less, word } from "../randomness/words.js";
@@ -17,7 +17,7 @@ export const she: Mechanism = {
     limit("values", k, MOST_VALUES);
     const reach = whole("reach", parameters.reach, 0, 127);
     const levels = 2 * reach + 2;
-    const bits = 32 - Math.clz32(levels - 1);
+    const bits = bitLength(levels - 1);
     const starts: bigint[] = [];
     for (const weight of levelWeights(bound, reach).slice(0, -1)) starts.push((starts.at(-1) ?? 0n) + weight);
     // the words at which levels begin, padded to 2^bits - 1 entries that no word reaches

@@ -13,10 +13,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 function provider(): Crypto {
   const found = globalThis.crypto as Crypto | undefined;
   if (!found?.subtle || !found.getRandomValues)
-    refuse(
-      "crypto",
-      "WebCrypto is missing, so no private report can be made. A page must be served by https or from localhost",
-    );
+    refuse("crypto", "WebCrypto is missing, so nothing can be sent. Serve the page by https or from localhost");
   return found;
 }
 

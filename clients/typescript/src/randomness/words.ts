@@ -41,7 +41,10 @@ export function product(
   return [Math.floor(sum / 65536), (((sum & 0xffff) << 16) | c) >>> 0, ((b << 16) | a) >>> 0];
 }
 
-/** x mod m for whole numbers below 2^53. A division of floats takes the same time for all numbers, `%` does not. */
+/**
+ * x mod m for whole numbers below 2^53. The time of a division of floats hardly depends on the numbers, that of `%`
+ * does.
+ */
 export function mod(x: number, m: number): number {
   return x - Math.floor(x / m) * m;
 }
