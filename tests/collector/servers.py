@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import tempfile
 import warnings
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import create_engine, make_url
+
+_MEMORY = "/dev/shm"  # where a server need not wait for a disk, since only processes die in tests, not machines
 
 
 class Server:
@@ -43,9 +46,10 @@ class Server:
 
 
 @contextlib.contextmanager
-def running_server() -> Iterator[Server]:
+def running_server(*, on_disk: bool = False) -> Iterator[Server]:
     """A server while it is needed; RuntimeError with the reason if it cannot be started here."""
-    folder = Path(tempfile.mkdtemp(prefix="deniable-postgresql-"))
+    parent = None if on_disk or not os.access(_MEMORY, os.W_OK) else _MEMORY
+    folder = Path(tempfile.mkdtemp(prefix="deniable-postgresql-", dir=parent))
     try:
         with warnings.catch_warnings():  # about folders of this machine
             warnings.simplefilter("ignore")

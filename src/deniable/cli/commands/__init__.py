@@ -17,7 +17,7 @@ SECTIONS = {
         "device": "Answer a collector's question once, and send the answer.",
     },
     "Run a collector": {
-        "serve": "Run a collector: it takes reports over HTTP and answers with error bars.",
+        "serve": "Take reports over HTTP, and answer with error bars.",
     },
     "Plan a collection": {
         "plan": "Choose a mechanism, and find the users, epsilon or margin.",

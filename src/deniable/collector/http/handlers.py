@@ -147,8 +147,8 @@ class Handlers:
         self._service.ready()
         return as_json({"status": "ok"})
 
-    def metrics(self, _call: Call) -> Reply:
-        return Reply(self._metrics.text().encode(), f"{OPEN_METRICS}; version=1.0.0; charset=utf-8")
+    def metrics(self, call: Call) -> Reply:
+        return Reply(self._metrics.text(call.desk).encode(), f"{OPEN_METRICS}; version=1.0.0; charset=utf-8")
 
     def page(self, _call: Call) -> Reply:
         return self._pages.reply("index.html")

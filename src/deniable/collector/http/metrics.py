@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from deniable.collector.service.answers.cache import Cache
+from deniable.collector.service.directory import Desk
 from deniable.collector.service.service import Service
 
 _Sample = tuple[dict[str, str], float]
@@ -17,8 +18,8 @@ class Metrics:
         self._service = service
         self._cache = cache
 
-    def text(self) -> str:
-        """All figures now."""
+    def text(self, desk: Desk | None) -> str:
+        """All figures now; the reports of one collection, or of all for administrators."""
         service = self._service
         outcomes = service.outcomes
         requests = [({"route": route, "outcome": kind}, n) for (route, kind), n in sorted(outcomes.counts().items())]
@@ -32,12 +33,12 @@ class Metrics:
             *_family("deniable_store_trouble", "gauge", "1 if the store failed.", [({}, int(service.keeper.trouble))]),
             *_family("deniable_cache_hits", "counter", "Answers from the cache.", [({}, self._cache.hits)]),
             *_family("deniable_cache_misses", "counter", "Answers that were computed.", [({}, self._cache.misses)]),
-            *_family("deniable_collection_reports", "gauge", "Reports in the counts.", self._counted()),
+            *_family("deniable_collection_reports", "gauge", "Reports in the counts.", self._counted(desk)),
         ]
         return "\n".join([*lines, "# EOF", ""])
 
-    def _counted(self) -> list[_Sample]:
-        desks = self._service.directory.desks.values()
+    def _counted(self, only: Desk | None) -> list[_Sample]:
+        desks = self._service.directory.desks.values() if only is None else [only]
         return [
             ({"collection": desk.name}, sum(kept.n for kept in self._service.store.kept(desk.number))) for desk in desks
         ]

@@ -14,7 +14,7 @@ Id = Annotated[str, Meta(pattern="^[0-9a-f]{32}$", description="16 bytes, hexade
 Hours = Annotated[int, Meta(ge=0, le=2**32 - 1, description="Hours since 1970-01-01T00:00Z.")]
 
 
-class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=False):
+class Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """JSON with exactly these members."""
 
 

@@ -15,7 +15,7 @@ from deniable.wire.frames import ID_BYTES
 
 def counted(minimum: int, summary: bytes | None, published: bytes | None, more: AnySummary) -> Counted:
     """Add to a summary; publish the sum once it has at least `minimum` more reports than what is published."""
-    whole: Any = more if summary is None else summary_of(summary) + more  # type: ignore[operator]
+    whole: Any = more if summary is None else summary_of(summary) + more
     told = 0 if published is None else summary_of(published).n
     return Counted(whole.to_bytes(), whole.n, whole.n - told >= minimum)
 

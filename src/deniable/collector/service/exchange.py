@@ -12,6 +12,7 @@ from deniable.collector.service.settings import COLUMN
 from deniable.collector.store.protocol import Store
 from deniable.collector.store.records import Cell, Kept
 from deniable.core.errors import DeniableError, InvalidArgument, shown
+from deniable.grouping.keys import Group
 from deniable.grouping.table import SummaryTable, summary_of
 from deniable.wire.buckets import MAX_HOUR
 from deniable.wire.refusals import Refused
@@ -37,7 +38,7 @@ def exported(desk: Desk, fingerprint: str, kept: Sequence[Kept], store: Store) -
     return file.getvalue()
 
 
-def _group(desk: Desk, cell: Cell) -> tuple[int | str, ...]:
+def _group(desk: Desk, cell: Cell) -> Group:
     labels = (each.labels[place] for each, place in zip(desk.settings.segments, cell.segments, strict=True))
     return (cell.bucket, *labels)
 

@@ -100,15 +100,24 @@ def _remember(
         joined = b"".join(different)
         if len(joined) != ID_BYTES * len(different):
             raise InvalidArgument("ids", f"have {ID_BYTES} bytes", "others")
-        values = {"of": collection, "at": hour, "joined": joined, "places": len(different), "by": arrival}
+        values = _values(collection, hour, joined, arrival)
         inserted = connection.execute(_inserting(database), values).rowcount if different else 0
         if inserted == len(every):
             fresh[collection, hour] = None
         elif inserted == len(different):
             fresh[collection, hour] = set(different)
         else:
-            fresh[collection, hour] = set(connection.scalars(_OURS, values)) - {None}
+            fresh[collection, hour] = remembered_by(connection, collection, hour, joined, arrival)
     return fresh
+
+
+def remembered_by(connection: Connection, collection: int, hour: int, joined: bytes, arrival: int) -> set[bytes]:
+    """Which of some ids, which lie end to end, are remembered by the commit of this number."""
+    return set(connection.scalars(_OURS, _values(collection, hour, joined, arrival))) - {None}
+
+
+def _values(collection: int, hour: int, joined: bytes, arrival: int) -> dict[str, object]:
+    return {"of": collection, "at": hour, "joined": joined, "places": len(joined) // ID_BYTES, "by": arrival}
 
 
 def _lay(rows: dict[_Place, _Row], position: int, delivery: Delivery, fresh: set[bytes] | None) -> int:

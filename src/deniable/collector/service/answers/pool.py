@@ -43,7 +43,7 @@ class Pool:
     @property
     def version(self) -> tuple[object, ...]:
         """What changes whenever the answer may."""
-        return tuple((each.cell, each.version) for each in self.cells)
+        return tuple((each.cell, each.version, each.n) for each in self.cells)
 
     @property
     def told(self) -> list[Kept]:

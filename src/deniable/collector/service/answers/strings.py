@@ -13,6 +13,7 @@ from deniable.collector.service.directory import Desk
 from deniable.collector.service.questions import HITTERS, OPEN
 from deniable.collector.store.protocol import Store
 from deniable.core.errors import InvalidArgument
+from deniable.core.summary import Summary
 from deniable.heavy_hitters.protocol import HeavyHitters
 from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.wire.refusals import Refused
@@ -36,7 +37,7 @@ def candidates(
     """Which candidates are present, and how many users have other strings."""
     fingerprint, summary = pool.only(store)
     asked = desk.spec(fingerprint)
-    if asked.kind != OPEN or not isinstance(asked.question, CohortMechanism):
+    if asked.kind != OPEN or not isinstance(asked.question, CohortMechanism) or not isinstance(summary, Summary):
         raise Refused("bad-argument", "the collection lists its values, or finds strings by itself: no candidates")
     if len(set(sought)) < len(sought):
         raise InvalidArgument("candidates", "be different", len(sought) - len(set(sought)))
