@@ -42,7 +42,8 @@ class Client:
     unit of time, needed with a bare spec. `pinned` is the SHA-256 of the key that signs the form, or the fingerprint
     of the only spec to be answered. `segments` names a label for each segment of the collection. `cap` bounds epsilon
     over all questions in the store. Reports are sent at a random time within `delay` seconds. A service that answers
-    for several people names each as `person`, and each has a ledger of their own.
+    for several people names each as `person`, and each has a ledger of their own. `clock` gives the seconds since 1970,
+    where the system's does not.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Client:
         timeout: float = 10.0,
         backoff: Backoff | None = None,
         person: str = "",
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         site = "" if url is None else site_of(url)
         if site and not is_encrypted(site) and pinned is None and spec is None:
@@ -76,7 +77,7 @@ class Client:
         self._web = Web(site, positive(timeout=timeout)) if site else None
         self._asked = Asked(person, site, collection)
         self._segments = dict(segments or {})
-        self._clock = clock
+        self._clock = clock = clock or time.time
         self._store = Store(store)
         self._forms = Forms(self._store, self._web, collection, pinned)
         self._given = None if spec is None else self._forms.given(spec, bucket)
