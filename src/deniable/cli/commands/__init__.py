@@ -15,6 +15,7 @@ SECTIONS = {
     },
     "Run a collector": {
         "serve": "Run a collector: it takes reports over HTTP and answers with error bars.",
+        "count-spool": "Count reports from files, each once, and add them to a collector.",
         "load": "Load a local collector, and judge what became of the reports.",
     },
     "Plan a collection": {
