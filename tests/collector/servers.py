@@ -46,9 +46,10 @@ class Server:
 
 
 @contextlib.contextmanager
-def running_server() -> Iterator[Server]:
+def running_server(*, on_disk: bool = False) -> Iterator[Server]:
     """A server while it is needed; RuntimeError with the reason if it cannot be started here."""
-    folder = Path(tempfile.mkdtemp(prefix="deniable-postgresql-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None))
+    parent = None if on_disk or not os.access(_MEMORY, os.W_OK) else _MEMORY
+    folder = Path(tempfile.mkdtemp(prefix="deniable-postgresql-", dir=parent))
     try:
         with warnings.catch_warnings():  # about folders of this machine
             warnings.simplefilter("ignore")

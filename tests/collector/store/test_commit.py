@@ -125,8 +125,8 @@ def test_a_delivery_that_does_not_fit_together_is_refused_and_nothing_is_stored(
 
 def test_many_cells_arrive_in_one_commit(store: SqlStore) -> None:
     a_collection(store)
-    cells = [a_cell(bucket=HOUR + i // 256, segments=bytes([i % 256])) for i in range(700)]
-    assert store.commit([reports(cell, [i]) for i, cell in enumerate(cells)]) == [1] * 700
+    cells = [a_cell(bucket=HOUR + i // 256, segments=bytes([i % 256])) for i in range(450)]
+    assert store.commit([reports(cell, [i]) for i, cell in enumerate(cells)]) == [1] * 450
     assert store.waiting() == [(cell, 1) for cell in cells]
     fold_all(store, Sums())
-    assert [total(summary)[0] for summary in store.published(cells)] == list(range(700))
+    assert [total(summary)[0] for summary in store.published(cells)] == list(range(450))

@@ -14,7 +14,7 @@ SECTIONS = {
         "heavy-hitters": "Find frequent strings without a list of candidates.",
     },
     "Run a collector": {
-        "serve": "Run a collector: it takes reports over HTTP and answers with error bars.",
+        "serve": "Take reports over HTTP, and answer with error bars.",
         "count-spool": "Count reports from files, each once, and add them to a collector.",
         "load": "Load a local collector, and judge what became of the reports.",
     },

@@ -54,7 +54,7 @@ def serve(
     check: Annotated[bool, typer.Option("--check", help="Open the store, say whether all is well, and end.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Run a collector: it takes reports over HTTP and answers with error bars.
+    """Take reports over HTTP, and answer with error bars.
 
     Keys are written to files that only their owner can read, never printed. TLS is for
     a proxy in front. SIGTERM or Ctrl-C ends it when all that was taken is stored.

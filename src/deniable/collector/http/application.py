@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from deniable.collector.http.handlers import Call, Handlers
-from deniable.collector.http.hot import Door
-from deniable.collector.http.incoming import Headers, Reader, Receive, Scope, read_body, read_headers, read_query
+from deniable.collector.http.hot import ACCEPTED, ACCEPTED_BODY, ACCEPTED_START, Door
+from deniable.collector.http.incoming import Headers, Reader, Receive, Scope, read_body, read_query
 from deniable.collector.http.logs import Log
 from deniable.collector.http.metrics import Metrics
 from deniable.collector.http.pages import Pages
@@ -79,7 +79,7 @@ class Application:
         headers = Headers()
         kind = OK
         try:
-            headers = read_headers(scope)
+            headers = Headers(scope)
             path = scope["path"]
             if path in _DOORS and scope["method"] == "POST":
                 told["route"] = _DOORS[path]
@@ -91,7 +91,11 @@ class Application:
             why = self._refused(error)
             kind, reply = why.kind, refusal(why)
         self._count(told, kind, reply.status, started)
-        await send_reply(send, reply, _around(told, headers))
+        if reply is ACCEPTED and headers.origin is None:
+            await send(ACCEPTED_START)
+            await send(ACCEPTED_BODY)
+        else:
+            await send_reply(send, reply, _around(told, headers))
 
     def unread(self, kind: str) -> Reply:
         """Refuse, and count, a request that could not be read."""
@@ -197,7 +201,7 @@ def _check_origin(desk: Desk | None, headers: Headers) -> None:
 def _around(told: dict[str, Any], headers: Headers) -> Pairs:
     """The headers of every answer."""
     desk: Desk | None = told["desk"]
-    more = STRICT if told["route"].startswith("GET /v1/forms") or headers.authorization is None else STRICT + NOT_STORED
+    more = STRICT if told["route"].startswith("GET /v1/forms") or not headers.authorized else STRICT + NOT_STORED
     if headers.origin is not None and desk is not None and allows(desk, headers.origin):
         return [pair for pair in more if pair[0] != b"cross-origin-resource-policy"] + shared_with(headers.origin)
     return more

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from deniable.collector.http.incoming import Headers, Reader, Receive, Scope
-from deniable.collector.http.replies import Reply, as_json
+from deniable.collector.http.replies import STRICT, Reply, as_json
 from deniable.collector.http.table import BINARY, JSON, PLAIN
 from deniable.collector.service.service import Service
 from deniable.collector.service.taking import Taken, secret_in
@@ -18,6 +18,16 @@ from deniable.wire.keys import NO_KEY, WRITE
 from deniable.wire.refusals import Refused
 
 ACCEPTED = Reply(b'{"accepted":1}')
+ACCEPTED_START = {
+    "type": "http.response.start",
+    "status": ACCEPTED.status,
+    "headers": [
+        (b"content-type", ACCEPTED.kind.encode()),
+        (b"content-length", str(len(ACCEPTED.body)).encode()),
+        *STRICT,
+    ],
+}
+ACCEPTED_BODY = {"type": "http.response.body", "body": ACCEPTED.body}
 _FRAMES = (BINARY, PLAIN, "")  # a frame says what it is, so its type need not be given
 
 
@@ -58,12 +68,12 @@ class Door:
         header = _write_secret(headers)
         frame = self._read(body, headers.kind, header, of_bytes, of_json)
         secret = secret_in(frame, header)
-        desk = service.directory.writer(secret)[1]
+        holder, desk = service.directory.writer(secret)
         told["desk"] = desk
         origin = None if headers.origin is None or headers.same_site else headers.origin
         loop = asyncio.get_running_loop()
         ticket = loop.create_future()
-        taken = service.take(frame, secret, self._waker(loop), ticket, origin=origin, size=len(body))
+        taken = service.take(frame, holder, desk, self._waker(loop), ticket, origin=origin, size=len(body))
         await ticket
         return taken
 

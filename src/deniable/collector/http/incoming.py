@@ -6,7 +6,7 @@ Addresses, user agents and cookies are not among them.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -22,25 +22,54 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 SLOW = "deniable.slow"  # in the scope of a request whose body did not arrive in time
 MOST_READING = 2**26  # bytes of all bodies that are being read
 _LONGEST_QUERY = 8_192
+_LONGEST_NUMBER = 19  # digits
 _BUSY_SECONDS = 1.0
 
 
-class Headers(NamedTuple):
-    """The headers of a request that are read."""
+class Headers:
+    """The headers of a request that are read, each when it is asked for."""
 
-    kind: str = ""
-    authorization: bytes | None = None
-    origin: str | None = None
-    length: int | None = None
-    host: str = ""
-    tag: str = ""
+    __slots__ = ("_found",)
+
+    def __init__(self, scope: Scope | None = None) -> None:
+        pairs = () if scope is None else scope["headers"]
+        self._found: dict[bytes, bytes] = {name: value for name, value in pairs if name in _READ}
+
+    def _text(self, name: bytes) -> str:
+        return self._found.get(name, b"").decode("latin-1")
+
+    @property
+    def kind(self) -> str:
+        """The media type of the body, without parameters."""
+        return self._text(b"content-type").partition(";")[0].strip().lower()
+
+    @property
+    def length(self) -> int | None:
+        """The bytes of the body, if they are announced."""
+        length = self._found.get(b"content-length")
+        return int(length) if length is not None and length.isdigit() and len(length) < _LONGEST_NUMBER else None
+
+    @property
+    def origin(self) -> str | None:
+        """Where the page that asks comes from."""
+        return self._text(b"origin") if b"origin" in self._found else None
+
+    @property
+    def tag(self) -> str:
+        """What the client has already."""
+        return self._text(b"if-none-match")
+
+    @property
+    def authorized(self) -> bool:
+        """Whether there is a key, of whatever form."""
+        return b"authorization" in self._found
 
     @property
     def key(self) -> Key | None:
         """The key of the header `Authorization`."""
-        if self.authorization is None:
+        if not self.authorized:
             return None
-        scheme, _, text = self.authorization.decode("latin-1").partition(" ")
+        scheme, _, text = self._text(b"authorization").partition(" ")
         if scheme.lower() != "bearer":
             raise Refused("no-key", "the header Authorization must be: Bearer and a key")
         try:
@@ -51,22 +80,7 @@ class Headers(NamedTuple):
     @property
     def same_site(self) -> bool:
         """Whether a page of this very server asks."""
-        return self.origin is not None and self.origin.partition("://")[2] == self.host
-
-
-def read_headers(scope: Scope) -> Headers:
-    """Read the headers; a name is in lower case already."""
-    found: dict[bytes, bytes] = {name: value for name, value in scope["headers"] if name in _READ}
-    length = found.get(b"content-length")
-    origin = found.get(b"origin")
-    return Headers(
-        found.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1"),
-        found.get(b"authorization"),
-        None if origin is None else origin.decode("latin-1"),
-        int(length) if length is not None and length.isdigit() and len(length) < 19 else None,
-        found.get(b"host", b"").decode("latin-1"),
-        found.get(b"if-none-match", b"").decode("latin-1"),
-    )
+        return self.origin is not None and self.origin.partition("://")[2] == self._text(b"host")
 
 
 _READ = frozenset((b"content-type", b"authorization", b"origin", b"content-length", b"host", b"if-none-match"))

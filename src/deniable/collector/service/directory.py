@@ -29,6 +29,17 @@ class Desk:
     settings: Settings
     rows: tuple[SpecRow, ...]  # in the order in which they were added
     specs: Mapping[bytes, Asked]  # by fingerprint
+    _span: list[int] = field(default_factory=lambda: [-1, 0, 0])  # the last answer of `span`, with its hour
+
+    def span(self, now: int) -> tuple[int, int]:
+        """The first and the last bucket whose reports are taken at this hour."""
+        hour, first, last = self._span
+        if hour != now:
+            buckets, window = self.settings.buckets, self.settings.window
+            first = max(self.row.remembered_from, buckets.containing(max(0, now - window)))
+            last = buckets.containing(now) + buckets.hours
+            self._span[:] = now, first, last
+        return first, last
 
     @property
     def number(self) -> int:

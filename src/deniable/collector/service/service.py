@@ -73,7 +73,8 @@ class Service:
     def take(
         self,
         frame: Frame,
-        secret: bytes,
+        holder: Holder,
+        desk: Desk,
         wake: Callable[[Sequence[Taken]], None],
         ticket: object = None,
         *,
@@ -84,7 +85,6 @@ class Service:
 
         `ticket` is for `wake` to know who waits; `origin` is that of the page that sent it, `size` that of the body.
         """
-        holder, desk = self.directory.writer(secret)
         if origin is not None and not allows(desk, origin):
             raise Refused("wrong-origin")
         if size > desk.settings.body_bytes:
@@ -97,7 +97,7 @@ class Service:
     def take_and_wait(self, frame: Frame, secret: bytes) -> int:
         """Store a report or batch and return how many of its reports were new; for callers without an event loop."""
         done = threading.Event()
-        taken = self.take(frame, secret, lambda _: done.set())
+        taken = self.take(frame, *self.directory.writer(secret), lambda _: done.set())
         done.wait()
         return outcome(taken)
 

@@ -72,24 +72,18 @@ def checked(frame: Frame, holder: Holder, desk: Desk, clock: Clock) -> Taken:
 
 def _check_time(hour: int, desk: Desk, clock: Clock) -> None:
     length, now = desk.buckets[0], clock.hour()
-    buckets = desk.settings.buckets
-    if length > 1 and not buckets.is_start(hour):
+    first, last = desk.span(now)
+    if length > 1 and not desk.settings.buckets.is_start(hour):
         raise Refused("bad-bucket", f"bucket {hour} is not the start of a {_noun(desk)} ({hour_text(hour)})")
-    current = buckets.containing(now)
-    if hour > current + length:
+    if hour > last:
         raise Refused("in-future", retry_after=float(3600 * (hour - length - now)))
-    if hour < earliest(desk, now):
+    if hour < first:
         raise Refused("too-old")
 
 
 def _noun(desk: Desk) -> str:
     unit = desk.settings.bucket
     return "day" if unit == "none" else unit
-
-
-def earliest(desk: Desk, now: int) -> int:
-    """The first bucket whose reports are taken."""
-    return max(desk.row.remembered_from, desk.settings.buckets.containing(max(0, now - desk.settings.window)))
 
 
 def _ids(frame: Frame, desk: Desk) -> tuple[bytes, ...]:

@@ -6,6 +6,7 @@ The more reports arrive, the more share one commit. A report is acknowledged whe
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from queue import SimpleQueue
 from typing import TypeVar
@@ -20,6 +21,7 @@ MOST_WAITING = 20_000  # requests
 MOST_BYTES = 2**26  # of what waits
 _MOST_AT_ONCE = 2_000  # requests in one commit
 _MOST_BYTES_AT_ONCE = 2**24
+_GATHERING = 0.002  # seconds: a commit costs about as much, however many share it
 _RETRY_BUSY, _RETRY_STORAGE = 1.0, 2.0
 _Key = TypeVar("_Key")
 
@@ -35,6 +37,7 @@ class Writer:
         self._waiting = 0
         self._bytes = 0
         self._closed = False
+        self._last = 0  # requests in the last commit
         self._thread = threading.Thread(target=self._run, name="deniable-writer", daemon=True)
         self._thread.start()
 
@@ -68,6 +71,7 @@ class Writer:
         more = True
         while more:
             group, more = self._group()
+            self._last = len(group)
             if group:
                 self._answer(group)
 
@@ -75,6 +79,8 @@ class Writer:
         """All that waits, up to a limit; and whether there may be more."""
         queue, group, size = self._queue, list[Taken](), 0
         first = queue.get()
+        if self._last > 1 and first is not None and queue.qsize() < self._last:
+            time.sleep(_GATHERING)  # those who were answered a moment ago are about to send again
         while first is not None:
             group.append(first)
             size += first.bytes

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Connection, Integer, LargeBinary, bindparam, func, literal, select
+from sqlalchemy.dialects import postgresql, sqlite
 
 from deniable.collector.store.database import Database
 from deniable.collector.store.finding import cell_numbers
@@ -55,7 +56,7 @@ def commit(database: Database, connection: Connection, deliveries: Sequence[Deli
     if rows:
         numbers = cell_numbers(database, connection, {place.cell for place in rows})
         connection.execute(
-            reports.insert(),
+            _INTO_REPORTS,
             [
                 {
                     "cell": numbers[place.cell],
@@ -75,9 +76,9 @@ def commit(database: Database, connection: Connection, deliveries: Sequence[Deli
 
 def _remembered_from(connection: Connection, wanted: set[int]) -> dict[int, int]:
     """From which hour on ids are remembered; nobody forgets any until this transaction ends."""
-    rows = select(collections.c.number, collections.c.remembered_from).where(collections.c.number.in_(sorted(wanted)))
-    locked = rows.order_by(collections.c.number).with_for_update(read=True)
-    found: dict[int, int] = {row.number: row.remembered_from for row in connection.execute(locked)}
+    found: dict[int, int] = {}
+    for number in sorted(wanted):
+        found.update(connection.execute(_REMEMBERED_FROM, {"wanted": number}).tuples().all())
     if missing := wanted - set(found):
         raise InvalidArgument("collection", "be in the store", min(missing))
     return found
@@ -101,7 +102,8 @@ def _remember(
         if len(joined) != ID_BYTES * len(different):
             raise InvalidArgument("ids", f"have {ID_BYTES} bytes", "others")
         values = _values(collection, hour, joined, arrival)
-        inserted = connection.execute(_inserting(database), values).rowcount if different else 0
+        inserting = _INTO_SQLITE if database.is_sqlite else _INTO_POSTGRESQL
+        inserted = connection.execute(inserting, values).rowcount if different else 0
         if inserted == len(every):
             fresh[collection, hour] = None
         elif inserted == len(different):
@@ -175,5 +177,13 @@ _ONE_OF_OURS = (
 _OURS = select(_ONE_OF_OURS).select_from(_PLACES)
 
 
-def _inserting(database: Database) -> Any:
-    return database.insert(ids).from_select(["collection", "hour", "id", "arrival"], _SENT).on_conflict_do_nothing()
+_COLUMNS = ["collection", "hour", "id", "arrival"]
+# made once: to put a statement together costs as much as to execute it
+_INTO_SQLITE = sqlite.insert(ids).from_select(_COLUMNS, _SENT).on_conflict_do_nothing()
+_INTO_POSTGRESQL = postgresql.insert(ids).from_select(_COLUMNS, _SENT).on_conflict_do_nothing()
+_INTO_REPORTS = reports.insert()
+_REMEMBERED_FROM = (
+    select(collections.c.number, collections.c.remembered_from)
+    .where(collections.c.number == bindparam("wanted", type_=Integer))
+    .with_for_update(read=True)
+)
