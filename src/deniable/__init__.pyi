@@ -1,5 +1,7 @@
 """The public names and their types; written by `make derived`."""
 
+from deniable.client.device import Client as Client
+from deniable.client.gateway import Gateway as Gateway
 from deniable.core.domain import Domain as Domain
 from deniable.core.errors import CountOverflow as CountOverflow
 from deniable.core.errors import DeniableError as DeniableError

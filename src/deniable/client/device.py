@@ -24,6 +24,7 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.validate import between, positive
 from deniable.wire.frames import read_report
 from deniable.wire.keys import WRITE, Key
+from deniable.wire.payloads import Question
 
 CAP = 10.0  # epsilon over all questions
 DELAY = 3600.0  # seconds: a report is sent at any time within the hour after it was made
@@ -41,7 +42,8 @@ class Client:
     unit of time, needed with a bare spec. `pinned` is the SHA-256 of the key that signs the form, or the fingerprint
     of the only spec to be answered. `segments` names a label for each segment of the collection. `cap` bounds epsilon
     over all questions in the store. Reports are sent at a random time within `delay` seconds. A service that answers
-    for several people names each as `person`, and each has a ledger of their own.
+    for several people names each as `person`, and each has a ledger of their own. `clock` gives the seconds since 1970,
+    where the system's does not.
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class Client:
         timeout: float = 10.0,
         backoff: Backoff | None = None,
         person: str = "",
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         site = "" if url is None else site_of(url)
         if site and not is_encrypted(site) and pinned is None and spec is None:
@@ -75,7 +77,7 @@ class Client:
         self._web = Web(site, positive(timeout=timeout)) if site else None
         self._asked = Asked(person, site, collection)
         self._segments = dict(segments or {})
-        self._clock = clock
+        self._clock = clock = clock or time.time
         self._store = Store(store)
         self._forms = Forms(self._store, self._web, collection, pinned)
         self._given = None if spec is None else self._forms.given(spec, bucket)
@@ -125,6 +127,10 @@ class Client:
                 return entry
             self._asking = self._given
         raise StoreFailed(str(self._store.path), "other processes keep on changing what is asked. Try again.")
+
+    def question(self) -> Question:
+        """What is asked, as a mechanism or a heavy-hitter protocol: its values and its guarantee can be shown first."""
+        return self._current().question
 
     def entry(self) -> Entry | None:
         """The answer to this question; None if there is none."""

@@ -42,12 +42,12 @@ class Gateway:
         timeout: float = 30.0,
         backoff: Backoff | None = None,
         most: int = MOST,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         site = site_of(url)
         self.delay = between(0, DAY, delay=delay)
         self._key = NO_KEY if key is None else Key.read(key).require(WRITE).secret
-        self._clock = clock
+        self._clock = clock = clock or time.time
         self._store = Store(store)
         self._outbox = Outbox(self._store, site)
         web = Web(site, positive(timeout=timeout))

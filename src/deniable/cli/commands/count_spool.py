@@ -25,7 +25,7 @@ def count_spool(
         typer.Option(metavar="FILE", help="The administrator's key; by default the variable DENIABLE_ADMIN_KEY."),
     ] = None,
 ) -> None:
-    """Count reports from files, each once, and add them to a collector.
+    """Count reports from files, each once, for a collector.
 
     A partition is counted when the window of its collection has passed: no collector
     takes its reports any more. Reports that were sent several times, to whatever
