@@ -15,7 +15,9 @@ from deniable.collector.http.server import Server
 from deniable.collector.service.clock import Clock
 from deniable.collector.service.service import Service
 from deniable.collector.service.settings import Settings
+from deniable.collector.spool.writing import spooling
 from deniable.collector.store.opening import open_store
+from deniable.collector.store.protocol import Store
 from deniable.core.errors import InvalidArgument
 from deniable.wire.keys import ADMIN, Key
 from deniable.wire.refusals import Refused
@@ -33,10 +35,17 @@ class Collector(NamedTuple):
 
 
 @contextmanager
-def opened(address: str | Path, *, log: Log | None = None, clock: Clock | None = None) -> Iterator[Collector]:
-    """Open a collector on a folder or a PostgreSQL address, and close it afterwards."""
+def opened(
+    address: str | Path, *, log: Log | None = None, clock: Clock | None = None, spool: Path | None = None
+) -> Iterator[Collector]:
+    """Open a collector on a folder or a PostgreSQL address, and close it afterwards.
+
+    With a `spool`, reports go to files there, and are counted later by whoever counts the spool.
+    """
     log = Log(NONE) if log is None else log
-    store = open_store(address)
+    store: Store = open_store(address)
+    if spool is not None:
+        store = spooling(store, spool)
     try:
         service = Service(store, clock=clock, report=log.fault)
     except BaseException:

@@ -18,6 +18,7 @@ SECTIONS = {
     },
     "Run a collector": {
         "serve": "Take reports over HTTP, and answer with error bars.",
+        "count-spool": "Count reports from files, each once, for a collector.",
         "load": "Load a local collector, and judge what became of the reports.",
     },
     "Plan a collection": {

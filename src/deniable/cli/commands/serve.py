@@ -44,6 +44,10 @@ def serve(
     origin: Annotated[
         list[str] | None, typer.Option(metavar="ORIGIN", help="Pages that may send to it, such as https://example.org.")
     ] = None,
+    spool: Annotated[
+        Path | None,
+        typer.Option(metavar="SPOOL", help="Write reports to Parquet files there, to be counted by `count-spool`."),
+    ] = None,
     log: Annotated[
         str, typer.Option(metavar="all|refused|none", help="Requests to log, one line of JSON each on stderr.")
     ] = "refused",
@@ -82,7 +86,7 @@ def serve(
     home = None if database is not None else folder or _FOLDER
     if check and home is not None and not home.exists():
         raise CommandError(f"{home}: there is no such folder. Without --check it is made.")
-    with opened(database or home or _FOLDER, log=Log("none" if check else log, sys.stderr)) as collector:
+    with opened(database or home or _FOLDER, log=Log("none" if check else log, sys.stderr), spool=spool) as collector:
         if check:
             _check(collector, as_json)
             return
