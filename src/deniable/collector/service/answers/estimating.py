@@ -109,9 +109,12 @@ def answer_rows(answer: Estimate, level: float, together: bool, places: Integers
     if places is not None:
         columns = [column[places] for column in columns]
         labels = [labels[place] for place in places.tolist()]
-    names = Row._fields
-    rows = zip(labels, *(column.tolist() for column in columns), strict=True)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [
+        {"label": label, "frequency": frequency, "std_error": error, "low": least, "high": most, "users": users}
+        for label, frequency, error, least, most, users in zip(
+            labels, *(column.tolist() for column in columns), strict=True
+        )
+    ]
 
 
 def trend(desk: Desk, kept: Sequence[Kept], store: Store, value: str, wanted: Wanted) -> Rows:
