@@ -122,8 +122,10 @@ def _chosen(answer: Estimate, wanted: Wanted) -> tuple[Integers | None, bool]:
 def answer_rows(answer: Estimate, level: float, together: bool, places: Integers | None = None) -> Rows:
     """The rows of an estimate as plain data."""
     labels, arrays = _columns(answer, level, together, places)
-    rows = zip(labels, *(each.tolist() for each in arrays), strict=True)
-    return [dict(zip(Row._fields, row, strict=True)) for row in rows]
+    return [
+        {"label": label, "frequency": frequency, "std_error": error, "low": least, "high": most, "users": users}
+        for label, frequency, error, least, most, users in zip(labels, *(each.tolist() for each in arrays), strict=True)
+    ]
 
 
 def _columns(
