@@ -3,25 +3,41 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
+CLIENT := clients/typescript
+TOOLS := $(CLIENT)/node_modules/.bin
+PAGES := dashboard
 PIP_FLAGS := --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench audit-peers docs papers papers-full growth soak derived vectors lock sbom advisories changelog clean
+.PHONY: help demo serve clients dashboard browser test check bench audit-peers docs papers papers-full growth soak derived vectors lock sbom advisories changelog clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.demo  ## Run the story: a million simulated users, tables and pictures in demo/
-	$(BIN)/deniable demo --out demo
+demo: $(VENV)/.demo  ## Run the story: a million simulated users, pictures in demo/, then 100,000 people over HTTP
+	$(BIN)/deniable demo --collector --out demo
 
-test: $(VENV)/.dev $(VENV)/.spark  ## Run the whole test suite, one process per core
+serve: $(VENV)/.demo  ## Leave a collector running that 100,000 simulated people have answered; print addresses and keys
+	$(BIN)/deniable demo --serve
+
+test: $(VENV)/.dev $(VENV)/.spark clients $(PAGES)/node_modules/.done browser  ## Run the whole test suite, one process per core
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --durations 20
 
-check: $(VENV)/.dev  ## Lint, formatting, strict types, layers
+check: $(VENV)/.dev clients $(PAGES)/node_modules/.done  ## Lint, formatting, strict types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if [ -x $(TOOLS)/tsc ]; then $(TOOLS)/tsc --noEmit --project $(CLIENT) && $(TOOLS)/tsc --noEmit --project $(PAGES) && node $(PAGES)/build.mjs --check; \
+	else echo "npm is missing: types of the TypeScript client and of the pages are not checked"; fi
+
+clients: $(CLIENT)/node_modules/.done  ## Install the tools that build and test the TypeScript client
+
+dashboard: clients $(PAGES)/node_modules/.done  ## Bundle the collector's pages into the package
+	node $(PAGES)/build.mjs
+
+browser:  ## Install Chromium for the tests of the pages, where that is possible
+	@tools/browser.sh
 
 bench: $(VENV)/.dev $(PEERS)/.done  ## Measure ours and the peers in one run, as ratios
 	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
@@ -69,7 +85,7 @@ changelog: $(VENV)/.dev  ## Show the changelog entry the fragments would make
 	$(BIN)/towncrier build --draft --version next
 
 clean:  ## Remove environments and everything built
-	rm -rf $(VENV) $(PEERS) site demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(PAGES)/node_modules $(CLIENT)/node_modules $(CLIENT)/dist site demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -85,6 +101,11 @@ $(VENV)/.demo $(VENV)/.dev: $(VENV)/.%: requirements/%.txt pyproject.toml | $(BI
 $(VENV)/.spark: requirements/spark.txt $(VENV)/.dev
 	$(BIN)/python -m pip install $(PIP_FLAGS) --no-build-isolation -r requirements/spark.txt
 	@touch $@
+
+# what the client and the pages need to be built and tested; without npm their tests are skipped, which fails in CI
+$(CLIENT)/node_modules/.done $(PAGES)/node_modules/.done: %/node_modules/.done: %/package.json %/package-lock.json
+	@if command -v npm > /dev/null; then cd $* && npm ci --ignore-scripts --no-audit --no-fund --silent && touch node_modules/.done; \
+	else echo "npm is missing: $* is not tested"; fi
 
 $(PEERS)/.done: requirements/peers.txt
 	$(PYTHON) -m venv $(PEERS)

@@ -13,7 +13,7 @@ from pathlib import Path
 import deniable
 from deniable.core.glosses import METHODS
 from papers.frame import record, report
-from tools import mechanism_pages
+from tools import collector_page, mechanism_pages
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,6 +40,11 @@ FILES: dict[str, Callable[[], str]] = {
     "docs/papers/report.html": lambda: report.page(record.read()),
 }
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
+    "docs/collector-api.md": {
+        "routes": collector_page.routes,
+        "settings": collector_page.settings,
+        "reasons": collector_page.reasons,
+    },
     "docs/mechanisms/index.md": {
         "overview": mechanism_pages.overview,
         "formulas": mechanism_pages.formulas,

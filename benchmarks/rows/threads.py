@@ -35,7 +35,7 @@ def summarize(_: Bench, k: int) -> Measured:
 
 def _on_all_cores(job: Callable[[], object]) -> Measured:
     """The shortest of several times, which other work on the machine disturbs least; the two take turns."""
-    with _every_core() as cores:
+    with every_core() as cores:
         if cores == 1:
             return Measured(missing={ONE: "there is no other core"})
         times: dict[str, list[float]] = {OURS: [], ONE: []}
@@ -50,7 +50,7 @@ def _on_all_cores(job: Callable[[], object]) -> Measured:
 
 
 @contextmanager
-def _every_core() -> Iterator[int]:
+def every_core() -> Iterator[int]:
     """Let this process use every core, which the benchmark pinned to one."""
     if not hasattr(os, "sched_setaffinity"):
         yield os.cpu_count() or 1

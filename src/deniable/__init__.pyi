@@ -15,6 +15,8 @@ from deniable.auditing.audit import audit as audit
 from deniable.auditing.composition.composed import compose as compose
 from deniable.auditing.composition.composed import Composition as Composition
 from deniable.auditing.empirical.adapters import Adapter as Adapter
+from deniable.client.device import Client as Client
+from deniable.client.gateway import Gateway as Gateway
 from deniable.core.domain import Domain as Domain
 from deniable.core.errors import CountOverflow as CountOverflow
 from deniable.core.errors import DeniableError as DeniableError
@@ -56,6 +58,7 @@ from deniable.derived.alike import Alike as Alike
 from deniable.derived.alike import alike as alike
 from deniable.derived.groups import Differences as Differences
 from deniable.engines.arrow import summarize_by as summarize_by
+from deniable.grouping.combined import combine_specs as combine_specs
 from deniable.grouping.estimates import GroupEstimates as GroupEstimates
 from deniable.grouping.table import SummaryTable as SummaryTable
 from deniable.heavy_hitters.collected import HitterReports as HitterReports

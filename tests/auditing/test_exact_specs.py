@@ -85,7 +85,9 @@ def test_labels_name_the_witness() -> None:
 
 
 def test_the_second_class_of_reports_is_shown_where_there_are_several() -> None:
-    found = audit_text(dn.mechanism("matrix", k=2, epsilon=2.0, matrix=[[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]).spec.to_json())
+    found = audit_text(
+        dn.mechanism("matrix", k=2, epsilon=2.0, matrix=[[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]).spec.to_json()
+    )
     assert [name for name, _ in found.facts].count("second class") == 1
 
 

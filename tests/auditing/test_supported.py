@@ -50,7 +50,9 @@ def test_the_rule_for_any_mechanism_agrees(name: str) -> None:
         assert Definition.supported(m, reports, indices).shape == m.supported(reports, indices).shape
 
 
-@pytest.mark.parametrize("name", ["clh", "olh", "blh", "flh", "rhr", "orr", "hcms", "cms", "orappor", "mss", "csr", "pgr"])
+@pytest.mark.parametrize(
+    "name", ["clh", "olh", "blh", "flh", "rhr", "orr", "hcms", "cms", "orappor", "mss", "csr", "pgr"]
+)
 def test_public_parts_are_drawn_without_the_value(name: str) -> None:
     m = cases.of(name).one()
     label = m.domain.all_labels()[0]

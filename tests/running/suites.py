@@ -22,6 +22,9 @@ BUDGETS = {
     "tests/benchmarks": 3,
     "tests/cards": 24,
     "tests/cli": 66,
+    "tests/clients": 40,  # starts Node
+    "tests/client": 40,  # kills processes and starts servers
+    "tests/collector": 90,  # starts databases and servers
     "tests/contract": 195,
     "tests/core": 8,
     "tests/counts": 64,

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from deniable.core.errors import MissingExtra
 
-SERVER, CLI, PLOTS, DUCKDB, POLARS, SPARK = "server", "cli", "plots", "duckdb", "polars", "spark"
+SERVER, CLI, PLOTS, COLLECTOR = "server", "cli", "plots", "collector"
+DUCKDB, POLARS, SPARK = "duckdb", "polars", "spark"
 _PACKAGES = {
     "numba": SERVER,
     "scipy": SERVER,
@@ -19,6 +20,12 @@ _PACKAGES = {
     "PIL": PLOTS,
     "altair": PLOTS,
     "vl_convert": PLOTS,
+    "sqlalchemy": COLLECTOR,
+    "psycopg": COLLECTOR,
+    "msgspec": COLLECTOR,
+    "starlette": COLLECTOR,
+    "uvicorn": COLLECTOR,
+    "httptools": COLLECTOR,
     "duckdb": DUCKDB,
     "polars": POLARS,
     "pyspark": SPARK,

@@ -13,6 +13,14 @@ SECTIONS = {
         "decode": "Find which candidate strings are present, and how frequent.",
         "heavy-hitters": "Find frequent strings without a list of candidates.",
     },
+    "Answer a collector": {
+        "device": "Answer a collector's question once, and send the answer.",
+    },
+    "Run a collector": {
+        "serve": "Take reports over HTTP, and answer with error bars.",
+        "count-spool": "Count reports from files, each once, for a collector.",
+        "load": "Load a local collector, and judge what became of the reports.",
+    },
     "Plan a collection": {
         "plan": "Choose a mechanism, and find the users, epsilon or margin.",
         "compare": "Compare mechanisms: error, report size, time and attack rate.",

@@ -171,6 +171,11 @@ def _type_of(domain: Domain) -> type:
     return str if isinstance(domain, Open) else type(domain.label(0))
 
 
+def as_value(text: str, domain: Domain) -> object:
+    """Convert one text to a label of the domain's type; other text stays, for the domain to accept or refuse."""
+    return {str: text, int: _number(text), bool: _truth(text)}[_type_of(domain)]
+
+
 def _is_text(column: Any) -> bool:
     kind = getattr(column, "type", None)  # a NumPy array has none
     return kind in (pa.string(), pa.large_string())
@@ -180,9 +185,8 @@ def _is_value(text: str, domain: Domain) -> bool:
     """Whether the text is a listed value, and so hardly a column name."""
     if isinstance(domain, Open):
         return False
-    value = {str: text, int: _number(text), bool: _truth(text)}[_type_of(domain)]
     try:
-        return domain.index(value) < domain.listed
+        return domain.index(as_value(text, domain)) < domain.listed
     except ValueOutsideDomain:
         return False
 

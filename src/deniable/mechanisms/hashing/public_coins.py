@@ -28,7 +28,7 @@ from deniable.estimation.channel import TwoLevel, replacement_threshold
 from deniable.kernels.words import high_half
 from deniable.mechanisms.base.client import check_sendable
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.codes import as_bytes, stacked
+from deniable.mechanisms.layouts.codes import as_bytes, cut, stacked
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.randomness.bounds import rejection_bound
@@ -154,23 +154,29 @@ class PublicCoin(Mechanism):
         public, sent = divmod(int(self.layout.check(np.array([self._payload(report)]))[0]), self.classes)
         if public != self.public_coin(report_id):
             raise MalformedReport("report must be made under the id it is sent with. Use privatize_for.")
-        return self._class_layout.pack(sent)
+        return self.class_layout.pack(sent)
 
     def decode_class(self, data: bytes, report_id: bytes) -> Report:
         """Decode the report whose class is in these bytes and whose public number follows from its id."""
-        sent = self._class_layout.unpack(as_bytes(data))
+        sent = self.class_layout.unpack(as_bytes(data))
         assert isinstance(sent, int)
         return Report(self.public_coin(report_id) * self.classes + sent, self.fingerprint)
 
     def decode_class_many(self, data: Iterable[bytes], report_ids: Iterable[bytes]) -> Reports:
         """Decode a batch of classes, in the order of their ids; an error names the position of the first wrong one."""
-        sent = self._class_layout.unpack_many(stacked(data, self._class_layout.code_size))
+        return self._under(self.class_layout.unpack_many(stacked(data, self.class_layout.code_size)), report_ids)
+
+    def decode_class_joined(self, data: bytes, report_ids: Iterable[bytes]) -> Reports:
+        """Decode classes that lie end to end, in the order of their ids."""
+        return self._under(self.class_layout.unpack_many(cut(data, self.class_layout.code_size)), report_ids)
+
+    def _under(self, sent: Payloads, report_ids: Iterable[bytes]) -> Reports:
         publics = self.public_coins(report_ids)
         if len(sent) != len(publics):
             raise MalformedReport(f"there must be one id for each of {len(sent)} classes, got {len(publics)}")
         return Reports((publics * self.classes + sent).astype(np.uint32), self.fingerprint)
 
     @cached_property
-    def _class_layout(self) -> SymbolLayout:
+    def class_layout(self) -> SymbolLayout:
         """A class that is sent by itself."""
         return SymbolLayout(self.classes)

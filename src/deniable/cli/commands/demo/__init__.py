@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from threading import Event
+from typing import Annotated, Any
 
 import typer
 
@@ -20,6 +22,12 @@ def demo(
         typer.Option(help=f"An epsilon to ask at; may be given more than once. By default {EPSILONS}."),
     ] = None,
     pictures: Annotated[bool, typer.Option(help="Draw the picture and the page.")] = True,
+    collector: Annotated[
+        bool, typer.Option("--collector", help="Then ask people over HTTP, through a collector on this machine.")
+    ] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Only that, and leave the collector running until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Ask a million simulated users, and compare with the truth.
 
@@ -29,11 +37,20 @@ def demo(
     The value of each user is randomised into one report, as on a device; only the
     coins come from a seed, so that the numbers can be repeated.
 
+    With --collector a collector is started on a free port and a temporary folder,
+    100,000 people answer it by HTTP, and its answer is printed beside the truth.
+    Their reports are real, made by secure randomness: only the people are simulated.
+
     \b
     Examples:
       deniable demo
       deniable demo --users 100000 --epsilon 1 --epsilon 3 --out small
+      deniable demo --collector
+      deniable demo --serve
     """
+    if serve:
+        over_network(seed, stay=True)
+        return
     from deniable.cli.commands.demo.output import draw, errors_table, privacy_table, values_table, write_files
     from deniable.cli.commands.demo.results import World, collect, mechanisms_for
     from deniable.cli.commands.demo.story import LABELS, QUESTION
@@ -64,4 +81,38 @@ def demo(
         typer.echo(f"wrote {path}")
     name = out / shown.name
     typer.echo(f"\nContinue with: deniable estimate {name}.summary --spec {name}.spec.json --top 5")
+    if collector:
+        over_network(seed)
     typer.echo(f"The demo took {time.perf_counter() - start:.1f} s.")
+
+
+def over_network(seed: int, *, stay: bool = False) -> None:
+    """Ask people through a collector, show its answer beside the truth, and stop it, at once or when told to."""
+    from deniable.cli.commands.demo import network
+    from deniable.cli.commands.demo.network import COLLECTION, answer_table, ask, serving
+    from deniable.cli.commands.demo.results import mechanisms_for
+    from deniable.cli.commands.demo.story import LABELS
+    from deniable.cli.terminal import console
+
+    (mechanism,) = mechanisms_for([1.0])
+    with serving(mechanism) as served:
+        typer.echo(f"\nA collector listens on {served.url}; {network.PEOPLE:,} people answer it over HTTP.")
+        asked = ask(served, mechanism, seed, network.PEOPLE)
+        console().print(answer_table(asked))
+        times = f"arrived in {asked.sent:.1f} s, the answer took {1e3 * asked.answered:.0f} ms"
+        typer.echo(f"{asked.answer['n']:,} reports {times}. {asked.covered} of {len(LABELS)} intervals hold the truth.")
+        if stay:
+            _invite(served, COLLECTION)
+    typer.echo("The collector has stopped, and its temporary folder is gone.")
+
+
+def _invite(served: Any, collection: str) -> None:
+    """Say where everything is, and wait until somebody presses Ctrl-C."""
+    typer.echo(f"\ndashboard            {served.url}/")
+    typer.echo(f"form of the question {served.url}/v1/forms/{collection}")
+    typer.echo(f"description          {served.url}/v1/openapi.json")
+    for role, key in (("write", served.keys["write"]), ("read", served.keys["read"]), ("administrator", served.admin)):
+        typer.echo(f"key: {role:<15} {key}")
+    typer.echo("The keys are printed because this is a demo. Ctrl-C stops the collector and deletes what it has.")
+    with suppress(KeyboardInterrupt):
+        Event().wait()

@@ -1,0 +1,57 @@
+// Forms: what a collector says of a collection, signed, with a date after which it must be asked again.
+
+import { members, whole, type Members } from "../core/check.js";
+import { refuse } from "../core/errors.js";
+import { sha256 } from "../randomness/keystream.js";
+import { hex, unhex } from "./bytes.js";
+
+/** A segment: a small public set of labels by which reports are counted apart. */
+export interface Segment {
+  readonly name: string;
+  readonly labels: readonly string[];
+}
+
+/** All that a device needs to answer. */
+export interface Form {
+  readonly collection: string;
+  readonly open: boolean;
+  /** Specs, newest first. */
+  readonly specs: readonly unknown[];
+  readonly bucket: string;
+  readonly segments: readonly Segment[];
+  /** Hours within which a report must arrive. */
+  readonly window: number;
+  readonly issued_ids: boolean;
+  /** Seconds since 1970. */
+  readonly issued: number;
+  readonly expires: number;
+}
+
+const MEMBERS = ["deniable_form", "collection", "open", "specs", "bucket", "segments", "window", "issued_ids", "issued", "expires"];
+
+/** Check the signature of a document and read its form; `pinned` is the SHA-256 of the only key that is trusted. */
+export async function formOf(document: unknown, pinned?: string): Promise<Form> {
+  const { form, key, signature } = members("form", document, ["form", "key", "signature"]) as Record<string, string>;
+  const raw = unhex(String(key));
+  const curve = { name: "ECDSA", namedCurve: "P-256" };
+  const good = await crypto.subtle
+    .importKey("raw", raw, curve, false, ["verify"])
+    .then((known) => crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, known, unhex(String(signature)), new TextEncoder().encode(form)))
+    .catch(() => false);
+  if (!good) refuse("form", "the form is not signed by the key it names");
+  if (pinned !== undefined && hex(await sha256(raw)) !== pinned) refuse("form", "the form is signed by a key other than the pinned one");
+  const found = members("form", JSON.parse(form!), MEMBERS);
+  if (found.deniable_form !== 1) refuse("newer", "the form has a layout that this program does not know");
+  for (const name of ["window", "issued", "expires"]) whole(name, found[name], 0, 2 ** 40);
+  return found as Members & Form;
+}
+
+const HOURS: Record<string, number> = { hour: 1, day: 24, week: 168 };
+
+/** The start of the bucket that contains this time (in seconds): hours since 1970. Weeks begin on Monday. */
+export function bucketAt(unit: string, seconds: number): number {
+  const length = HOURS[unit] ?? 24;
+  const first = unit === "week" ? 96 : 0;
+  const hour = Math.floor(seconds / 3600);
+  return hour - ((((hour - first) % length) + length) % length);
+}

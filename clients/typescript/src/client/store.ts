@@ -1,0 +1,119 @@
+// Where a device keeps what it has answered. A store is one record of plain data, changed as a whole or not at all.
+
+import { refuse } from "../core/errors.js";
+
+/** What became of an answer. */
+export type Fate = "drawing" | "queued" | "sent" | "expired" | "refused";
+
+/** An answer as it is kept. The value itself is never kept. */
+export interface Kept {
+  fate: Fate;
+  epsilon: number;
+  fingerprint: string;
+  /** The frame, in hexadecimal: the very bytes that are sent, however often. */
+  frame?: string;
+  /** Where it is sent. */
+  url: string;
+  id?: string;
+  hour?: number;
+  /** When it may be sent next, in milliseconds since 1970, and how often that failed. */
+  next?: number;
+  tries?: number;
+  /** Why the collector refused it. */
+  kind?: string;
+}
+
+/** All that is kept. */
+export interface State {
+  consent?: boolean;
+  /** The sum of epsilon over all answers ever given, which nothing lowers. */
+  spent?: number;
+  answers?: Record<string, Kept>;
+}
+
+/** A place for the record. */
+export interface Store {
+  /**
+   * Change the record: atomically over all tabs and processes, and durably once the promise is kept.
+   *
+   * If `does` throws, or the record cannot be kept, nothing is changed and the promise is broken.
+   */
+  change<T>(does: (state: State) => T): Promise<T>;
+}
+
+/** Keep the record in IndexedDB, which all tabs of a site share. */
+export function indexedDb(name = "deniable"): Store {
+  let opened: Promise<IDBDatabase> | undefined;
+  const open = (): Promise<IDBDatabase> =>
+    new Promise((done, failed) => {
+      const asked = indexedDB.open(name, 1);
+      asked.onupgradeneeded = () => asked.result.createObjectStore("state");
+      asked.onsuccess = () => done(asked.result);
+      asked.onerror = () => failed(asked.error);
+    });
+  return {
+    async change(does) {
+      try {
+        const database = await (opened ??= open());
+        return await new Promise((done, failed) => {
+          const work = database.transaction("state", "readwrite", { durability: "strict" });
+          const records = work.objectStore("state");
+          const found = records.get(0);
+          let answer: ReturnType<typeof does>;
+          let wrong: unknown;
+          found.onsuccess = () => {
+            try {
+              const state = (found.result ?? {}) as State;
+              answer = does(state);
+              records.put(state, 0);
+            } catch (error) {
+              wrong = error;
+              work.abort();
+            }
+          };
+          work.oncomplete = () => done(answer);
+          work.onabort = () => failed(wrong ?? work.error);
+        });
+      } catch (error) {
+        opened = undefined;
+        throw troubled(error);
+      }
+    },
+  };
+}
+
+/** Keep the record in localStorage, or anything like it; tabs take turns where the browser has locks. */
+export function webStorage(storage: Pick<Storage, "getItem" | "setItem"> = localStorage, name = "deniable"): Store {
+  const change = <T>(does: (state: State) => T): T => {
+    const state = JSON.parse(storage.getItem(name) ?? "{}") as State;
+    const answer = does(state);
+    storage.setItem(name, JSON.stringify(state));
+    return answer;
+  };
+  return {
+    async change(does) {
+      try {
+        const locks = globalThis.navigator?.locks;
+        return await (locks ? locks.request(name, () => change(does)) : change(does));
+      } catch (error) {
+        throw troubled(error);
+      }
+    },
+  };
+}
+
+/** Keep the record in memory, for tests and for programs that answer once and end. */
+export function inMemory(): Store {
+  let text: string | null = null;
+  return webStorage({ getItem: () => text, setItem: (_, value) => void (text = value) }, "deniable-memory");
+}
+
+/** Errors of our own stay; any other is trouble with the store: full, blocked, gone. */
+function troubled(error: unknown): unknown {
+  if (error instanceof Error && error.name === "DeniableError") return error;
+  try {
+    return refuse("storage", `what was answered cannot be kept: ${error instanceof Error ? error.name : "unknown"}`);
+  } catch (wrapped) {
+    return wrapped;
+  }
+}

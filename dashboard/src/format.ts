@@ -1,0 +1,60 @@
+/** Numbers as people read them: no more digits than the error allows. */
+
+export const whole = (number: number): string => Math.round(number).toLocaleString("en");
+
+/** Decimals of a percentage whose standard error is given: the error shows two significant digits, at most. */
+export function decimals(error: number): number {
+  if (!(error > 0)) return 1;
+  return Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(100 * error) + 1e-9)));
+}
+
+export function percent(share: number, places: number): string {
+  const text = (100 * share).toFixed(places);
+  return `${Number(text) === 0 ? (0).toFixed(places) : text}%`.replace("-", "\u2212");
+}
+
+export function plusMinus(share: number, error: number): string {
+  const places = decimals(error);
+  return `${percent(share, places)} ± ${(100 * error).toFixed(places)}`;
+}
+
+/** A number with this many significant digits, and no exponent. */
+export function significant(number: number, digits: number): string {
+  if (!Number.isFinite(number)) return String(number);
+  return Number(number.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 12 });
+}
+
+export function odds(ratio: number): string {
+  const factor = ratio >= 100 ? whole(ratio) : significant(ratio, ratio >= 10 ? 2 : 2);
+  return `A report can shift anyone's odds by at most a factor of ${factor}.`;
+}
+
+export function suspicion(ratio: number, before = 0.5): string {
+  const after = (before * ratio) / (before * ratio + 1 - before);
+  return `Someone who suspected an answer half and half can become at most ${percent(after, after > 0.995 ? 1 : 0)} sure.`;
+}
+
+export const plural = (n: number, one: string, many = `${one}s`): string => `${whole(n)} ${n === 1 ? one : many}`;
+
+export function share(hours: number): string {
+  return hours % 24 === 0 ? plural(hours / 24, "day") : plural(hours, "hour");
+}
+
+export function csv(columns: readonly string[], rows: Iterable<readonly (string | number)[]>): string {
+  // a cell that a spreadsheet would take for a formula is marked as text
+  const cell = (value: string | number): string => {
+    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = [columns.map(cell).join(",")];
+  for (const row of rows) lines.push(row.map(cell).join(","));
+  return lines.join("\r\n") + "\r\n";
+}
+
+export function save(name: string, data: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(data);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

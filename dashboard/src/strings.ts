@@ -1,0 +1,57 @@
+/** Collections whose values nobody listed: candidates to look for, or the frequent strings. */
+
+import { candidates, hitters, type Collection, type Row } from "./api.ts";
+import { h, replace } from "./dom.ts";
+import { decimals, percent, plural, plusMinus, whole } from "./format.ts";
+
+function table(rows: readonly Row[], head: string): HTMLElement {
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Strings found" },
+    h("table", {},
+      h("thead", {}, h("tr", {}, [head, "share", "interval", "people"].map((text) => h("th", { scope: "col" }, text)))),
+      h("tbody", {}, rows.map((row) => {
+        const places = decimals(row.std_error);
+        return h("tr", {}, h("th", { scope: "row" }, row.label), h("td", {}, plusMinus(row.frequency, row.std_error)),
+          h("td", {}, `${percent(row.low, places)} to ${percent(row.high, places)}`), h("td", {}, whole(row.users)));
+      })),
+    ),
+  );
+}
+
+export async function strings(target: HTMLElement, collection: Collection): Promise<void> {
+  if (collection.specs[0]!.kind === "heavy-hitters") return frequent(target, collection);
+  const text = h("textarea", { rows: "8", placeholder: "one string per line" });
+  const found = h("div");
+  const look = async (): Promise<void> => {
+    const wanted = [...new Set(text.value.split("\n").map((line) => line.trim()).filter(Boolean))];
+    if (!wanted.length) return text.focus();
+    replace(found, h("p", { class: "quiet" }, `Looking for ${plural(wanted.length, "string")}…`));
+    try {
+      const answer = await candidates(collection.name, { candidates: wanted });
+      replace(
+        found,
+        h("p", {}, `${plural(answer.present.length, "string")} of ${whole(wanted.length)} found in ${plural(answer.n, "report")}. ${answer.promise}`),
+        table([...answer.present, ...(answer.unlisted ? [answer.unlisted] : [])], "string"),
+      );
+    } catch (error) {
+      replace(found, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
+    }
+  };
+  replace(
+    target,
+    h("section", { class: "sheet stack", "aria-label": "Candidates" }, h("h2", {}, "Which of these strings are there?"),
+      h("label", { class: "field" }, "Candidates, one per line", text), h("div", {}, h("button", { type: "button", class: "main", onclick: () => void look() }, "Look for them")), found),
+  );
+}
+
+async function frequent(target: HTMLElement, collection: Collection): Promise<void> {
+  replace(target, h("p", { class: "quiet" }, "Searching…"));
+  try {
+    const answer = await hitters(collection.name, {});
+    replace(target, h("section", { class: "sheet", "aria-label": "Frequent strings" }, h("h2", {}, `${plural(answer.strings.length, "frequent string")} in ${plural(answer.n, "report")}`),
+      table(answer.strings, "string"), h("p", { class: "quiet small" }, `${answer.promise} ${answer.missed}`)));
+  } catch (error) {
+    replace(target, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
+  }
+}

@@ -1,0 +1,152 @@
+"""`deniable serve`: a collector that takes reports over HTTP and answers with error bars."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.options import Json
+from deniable.cli.running import CommandError, about
+from deniable.cli.streams import echo, echo_json
+
+if TYPE_CHECKING:
+    from deniable.collector.running import Collector
+
+_FOLDER = Path("collector")
+
+
+def serve(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FOLDER]", help="Where reports, counts and keys are kept; default: collector."),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            envvar="DENIABLE_DATABASE",
+            show_envvar=False,
+            help="A PostgreSQL database, which several collectors can share, in place of a folder "
+            "(or DENIABLE_DATABASE, which other users of the machine cannot see).",
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all, behind a proxy.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 for any that is free.")] = 8321,
+    spec: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Make a collection of this spec, unless it is there already.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The name of that collection; default: that of the file.")
+    ] = None,
+    minimum: Annotated[int, typer.Option(min=1, help="Its minimum: nothing is told about fewer reports.")] = 100,
+    origin: Annotated[
+        list[str] | None, typer.Option(metavar="ORIGIN", help="Pages that may send to it, such as https://example.org.")
+    ] = None,
+    spool: Annotated[
+        Path | None,
+        typer.Option(metavar="SPOOL", help="Write reports to Parquet files there, to be counted by `count-spool`."),
+    ] = None,
+    log: Annotated[
+        str, typer.Option(metavar="all|refused|none", help="Requests to log, one line of JSON each on stderr.")
+    ] = "refused",
+    check: Annotated[bool, typer.Option("--check", help="Open the store, say whether all is well, and end.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Take reports over HTTP, and answer with error bars.
+
+    Keys are written to files that only their owner can read, never printed. TLS is for
+    a proxy in front. SIGTERM or Ctrl-C ends it when all that was taken is stored.
+
+    \b
+    Examples:
+      deniable serve
+      deniable serve /var/lib/deniable --port 8321 --log all
+      deniable serve --spec spec.json --origin https://example.org
+      deniable serve --database postgresql://deniable@localhost/deniable
+      deniable serve /var/lib/deniable --check
+    """
+    import sys
+
+    from deniable.core.extras import needed
+    from deniable.core.validate import choice
+
+    with needed():
+        from deniable.collector.http.logs import KINDS, Log
+        from deniable.collector.http.server import address_of, listening
+        from deniable.collector.running import admin_key, opened
+        from deniable.collector.running import serve as run
+
+    if folder is not None and database is not None:
+        raise CommandError("give a folder or --database, not both")
+    if database is not None and not database.startswith(("postgresql://", "postgres://")):
+        raise CommandError("--database must be an address that starts with postgresql://. Give a folder without it.")
+    choice(KINDS, log=log)
+    home = None if database is not None else folder or _FOLDER
+    if check and home is not None and not home.exists():
+        raise CommandError(f"{home}: there is no such folder. Without --check it is made.")
+    with opened(database or home or _FOLDER, log=Log("none" if check else log, sys.stderr), spool=spool) as collector:
+        if check:
+            _check(collector, as_json)
+            return
+        told: dict[str, Any] = {}
+        written = admin_key(collector.service, home)
+        if written is not None:
+            told["admin_key"] = str(written)
+        if spec is not None:
+            told |= _made(collector, spec, name, minimum, tuple(origin or ()), home)
+        with about(f"{host}:{port}"):
+            bound = listening(host, port)
+        told = {"address": address_of(bound), **told}
+        run(collector, bound, lambda: _tell(told, as_json))
+        collector.log.event("stopped", requests=collector.service.outcomes.requests)
+
+
+def _made(
+    collector: Collector, spec: Path, name: str | None, minimum: int, origins: tuple[str, ...], home: Path | None
+) -> dict[str, Any]:
+    """Make the collection of a spec at the first start, and write its keys beside the store."""
+    import json
+
+    from deniable.collector.running import ready_made, write_secret
+    from deniable.collector.service.settings import Settings
+    from deniable.core.documents import read_json
+
+    chosen = name or spec.stem.lower()
+    with about(str(spec)):
+        document = read_json(spec.read_bytes())
+        keys = ready_made(collector.service, chosen, document, Settings(minimum=minimum, origins=origins))
+    told: dict[str, Any] = {"collection": chosen, "form": f"/v1/forms/{chosen}"}
+    if keys is not None:
+        path = (home or Path()) / f"{chosen}.keys.json"
+        write_secret(path, json.dumps(keys, indent=2))
+        told["keys"] = str(path)
+    return told
+
+
+def _tell(told: dict[str, Any], as_json: bool) -> None:
+    """Say where it listens and where keys are, as soon as it answers."""
+    import json
+    import sys
+
+    if as_json:
+        echo_json(json.dumps(told))
+    else:
+        echo(f"listening on {told['address']} (Ctrl-C ends it)")
+        for key, what in (("admin_key", "administrator's key"), ("collection", "collection"), ("keys", "its keys")):
+            if key in told:
+                echo(f"{what}: {told[key]}")
+    sys.stdout.flush()
+
+
+def _check(collector: Collector, as_json: bool) -> None:
+    import json
+
+    service = collector.service
+    waiting = sum(n for _, n in service.store.waiting())
+    found = {"collections": len(service.directory.desks), "keys": len(service.directory.holders), "waiting": waiting}
+    if as_json:
+        echo_json(json.dumps({"status": "ok", **found}))
+    else:
+        echo("ok: " + ", ".join(f"{count:,} {what}" for what, count in found.items()) + " (reports not counted yet)")

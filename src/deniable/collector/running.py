@@ -1,0 +1,120 @@
+"""A collector put together: a store by its address, the service on it, and the server before it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deniable.collector.http.application import Application
+from deniable.collector.http.logs import NONE, Log
+from deniable.collector.http.server import Server
+from deniable.collector.service.clock import Clock
+from deniable.collector.service.service import Service
+from deniable.collector.service.settings import Settings
+from deniable.collector.spool.writing import spooling
+from deniable.collector.store.opening import open_store
+from deniable.collector.store.protocol import Store
+from deniable.core.errors import InvalidArgument
+from deniable.wire.keys import ADMIN, Key
+from deniable.wire.refusals import Refused
+
+ADMIN_VARIABLE = "DENIABLE_ADMIN_KEY"
+ADMIN_FILE = "admin.key"
+
+
+class Collector(NamedTuple):
+    """A collector that is ready to be served."""
+
+    service: Service
+    application: Application
+    log: Log
+
+
+@contextmanager
+def opened(
+    address: str | Path, *, log: Log | None = None, clock: Clock | None = None, spool: Path | None = None
+) -> Iterator[Collector]:
+    """Open a collector on a folder or a PostgreSQL address, and close it afterwards.
+
+    With a `spool`, reports go to files there, and are counted later by whoever counts the spool.
+    """
+    log = Log(NONE) if log is None else log
+    store: Store = open_store(address)
+    if spool is not None:
+        store = spooling(store, spool)
+    try:
+        service = Service(store, clock=clock, report=log.fault)
+    except BaseException:
+        store.close()
+        raise
+    application = Application(service, log)
+    try:
+        yield Collector(service, application, log)
+    finally:
+        application.close()
+        service.close()
+
+
+def serve(collector: Collector, bound: socket.socket, started: Callable[[], None] = lambda: None) -> None:
+    """Answer on this socket until a signal, or another thread by `should_exit`, ends it."""
+    collector.service.start()
+    Server(collector.application, started).run(sockets=[bound])
+
+
+def admin_key(service: Service, folder: Path | None) -> Path | None:
+    """See to it that there is an administrator's key; return the file that a new one was written to, if any.
+
+    It is taken from the environment. Else, at the first start, it is made and written to the folder, for its owner
+    alone to read.
+    """
+    given = os.environ.get(ADMIN_VARIABLE)
+    if given:
+        key = Key.read(given.strip())
+        if key.role != ADMIN:
+            raise InvalidArgument(ADMIN_VARIABLE, "hold an administrator's key, which starts with dna_", "another key")
+        service.office.keep_key(key, None, "from the environment")
+        service.refresh()
+        return None
+    if any(holder.role == ADMIN for holder in service.directory.holders.values()):
+        return None
+    if folder is None:
+        hint = f'Make one with: python -c "{_MAKING}"'
+        raise InvalidArgument(ADMIN_VARIABLE, "hold an administrator's key for a new database", "none", hint)
+    key = Key.new(ADMIN)
+    path = folder / ADMIN_FILE
+    write_secret(path, key.text)
+    service.office.keep_key(key, None, ADMIN_FILE)
+    service.refresh()
+    return path
+
+
+_MAKING = "from deniable.wire.keys import Key; print(Key.new('admin').text)"
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, before anything is in it; a file that is there is kept."""
+    try:
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        hint = "Move it away to have a new one written."
+        raise InvalidArgument("file of keys", "not be there already", str(path), hint) from None
+    with os.fdopen(number, "w") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def ready_made(service: Service, name: str, spec: dict[str, Any], settings: Settings) -> dict[str, str] | None:
+    """Make a collection of this spec unless there is one of this name; return its keys by role if it is new."""
+    if name in service.directory.desks:
+        desk = service.directory.desk(name)
+        if service.office.asked(spec).fingerprint not in {row.fingerprint for row in desk.rows}:
+            raise Refused("conflict", f"there is a collection {name} of another spec. Give another name.")
+        return None
+    made = service.office.add_collection(name, spec, settings)
+    service.refresh()
+    return {each.key.role: each.key.text for each in made}

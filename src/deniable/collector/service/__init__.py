@@ -1,0 +1,1 @@
+"""The rules of a collector; they know no HTTP and no SQL."""

@@ -1,0 +1,94 @@
+"""What administrators do: collections, specs and keys are made, changed and revoked."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from deniable.collector.service.clock import Clock
+from deniable.collector.service.directory import Desk, Directory, key_id
+from deniable.collector.service.questions import Asked, Workshop
+from deniable.collector.service.settings import Settings, changed, check, write_settings
+from deniable.collector.store.protocol import AlreadyThere, Store
+from deniable.collector.store.records import KeyRow, SpecRow
+from deniable.core.errors import InvalidArgument
+from deniable.wire.forms import Signer
+from deniable.wire.keys import ADMIN, READ, WRITE, Key
+from deniable.wire.refusals import Refused
+
+_MOST_SPECS = 16  # of a collection: each is built and kept
+
+
+class Made(NamedTuple):
+    """A new key, with its secret for the last time."""
+
+    key: Key
+    label: str
+
+    @property
+    def id(self) -> str:
+        """How people name it."""
+        return key_id(self.key.digest)
+
+
+class Office:
+    """Changes collections; what they see afterwards is the next directory."""
+
+    def __init__(self, store: Store, workshop: Workshop, clock: Clock) -> None:
+        self._store, self._workshop, self._clock = store, workshop, clock
+
+    def add_collection(self, name: str, spec: dict[str, Any], settings: Settings) -> list[Made]:
+        """Make a collection, with a key to write and one to read."""
+        check(settings)
+        asked = self._workshop.build(spec)
+        row = SpecRow(0, asked.fingerprint, asked.document, int(self._clock.seconds()))
+        try:
+            made = self._store.add_collection(name, write_settings(settings), Signer.new().to_bytes(), row)
+        except AlreadyThere:
+            raise Refused("exists", "there is a collection of this name already") from None
+        return [self.add_key(role, made.number, "") for role in (WRITE, READ)]
+
+    def change(self, desk: Desk, changes: dict[str, object]) -> None:
+        """Change some settings."""
+        settings = changed(desk.settings, changes)
+        known = {row.fingerprint for row in desk.rows}
+        if unknown := sorted(set(settings.expired) - known):
+            raise InvalidArgument("expired", "list specs of the collection", unknown)
+        self._store.change_collection(desk.number, write_settings(settings))
+
+    def add_spec(self, desk: Desk, spec: dict[str, Any]) -> None:
+        """Add a spec, which devices use from their next form on."""
+        if len(desk.rows) >= _MOST_SPECS:
+            raise Refused("conflict", f"a collection has at most {_MOST_SPECS} specs. Make another collection.")
+        asked = self._workshop.build(spec)
+        first = next(iter(desk.specs.values()))
+        if asked.kind != first.kind:
+            raise Refused("conflict", f"the specs of this collection are {first.kind}, this one is {asked.kind}")
+        try:
+            self._store.add_spec(SpecRow(desk.number, asked.fingerprint, asked.document, int(self._clock.seconds())))
+        except AlreadyThere:
+            raise Refused("exists", "the collection has this spec already") from None
+
+    def add_key(self, role: str, collection: int | None, label: str) -> Made:
+        """Make a key."""
+        return self.keep_key(Key.new(role), collection, label)
+
+    def keep_key(self, key: Key, collection: int | None, label: str) -> Made:
+        """Take a key that was made elsewhere, unless it is there already."""
+        try:
+            self._store.add_key(KeyRow(key.digest, key.role, collection, label, int(self._clock.seconds()), None))
+        except AlreadyThere:
+            if key.role != ADMIN:
+                raise Refused("exists", "there is this key already") from None
+        return Made(key, label)
+
+    def revoke(self, directory: Directory, desk: Desk, name: str) -> None:
+        """Revoke a key of a collection."""
+        for row in directory.keys:
+            if row.collection == desk.number and key_id(row.digest) == name and row.revoked is None:
+                self._store.revoke_key(row.digest, int(self._clock.seconds()))
+                return
+        raise Refused("not-found", "the collection has no key of this id")
+
+    def asked(self, spec: dict[str, Any]) -> Asked:
+        """Build a spec that is not kept."""
+        return self._workshop.build(spec)

@@ -1,0 +1,1 @@
+"""Questions about a collection, answered from published counts alone."""

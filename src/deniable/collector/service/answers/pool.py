@@ -1,0 +1,77 @@
+"""The published counts behind an answer: one summary for each spec, and how many reports are withheld."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from deniable.collector.service.answers.selection import Selection
+from deniable.collector.service.directory import Desk
+from deniable.collector.store.protocol import Store
+from deniable.collector.store.records import Kept
+from deniable.grouping.table import AnySummary, summary_of
+from deniable.wire.refusals import Refused
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The cells of a selection. Their summaries are read when they are asked for."""
+
+    desk: Desk
+    cells: Sequence[Kept]
+
+    @staticmethod
+    def of(desk: Desk, kept: Sequence[Kept], selection: Selection) -> Pool:
+        """The selected cells, or refuse them if they have fewer published reports than the minimum."""
+        pool = Pool(desk, selection.of(kept))
+        if pool.n < desk.settings.minimum:
+            least = desk.settings.minimum
+            raise Refused("too-few-reports", f"fewer than {least:,} published reports are in this selection")
+        return pool
+
+    @property
+    def n(self) -> int:
+        """Published reports."""
+        return sum(each.published for each in self.cells)
+
+    @property
+    def withheld(self) -> int:
+        """Counted reports that are not published yet."""
+        return sum(each.n - each.published for each in self.cells)
+
+    @property
+    def version(self) -> tuple[object, ...]:
+        """What changes whenever the answer may."""
+        return tuple((each.cell, each.version, each.n) for each in self.cells)
+
+    @property
+    def told(self) -> list[Kept]:
+        """The cells of which something is published."""
+        return [each for each in self.cells if each.published]
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The first and the last bucket."""
+        buckets = [each.cell.bucket for each in self.told]
+        return min(buckets), max(buckets)
+
+    def summaries(self, store: Store) -> dict[str, AnySummary]:
+        """The sum of the published summaries of each spec, the newest spec first."""
+        told = self.told
+        found: dict[str, Any] = {}
+        for each, data in zip(told, store.published([kept.cell for kept in told]), strict=True):
+            if data is not None:
+                summary = summary_of(data)
+                before = found.get(each.cell.fingerprint)
+                found[each.cell.fingerprint] = summary if before is None else before + summary
+        newest_first = [row.fingerprint for row in reversed(self.desk.rows)]
+        return {fingerprint: found[fingerprint] for fingerprint in newest_first if fingerprint in found}
+
+    def only(self, store: Store) -> tuple[str, AnySummary]:
+        """The one spec that there are reports of, with its summary."""
+        found = self.summaries(store)
+        if len(found) > 1:
+            hint = "Choose one: spec=FINGERPRINT."
+            raise Refused("conflict", f"there are reports of {len(found)} specs, which cannot be combined here. {hint}")
+        return next(iter(found.items()))

@@ -1,0 +1,85 @@
+"""Summaries that leave and arrive as Parquet: other regions, other engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+from deniable.collector.service.counting import Adder, checked_summary
+from deniable.collector.service.directory import Desk
+from deniable.collector.service.settings import COLUMN
+from deniable.collector.store.protocol import Store
+from deniable.collector.store.records import Cell, Kept
+from deniable.core.errors import DeniableError, InvalidArgument, shown
+from deniable.grouping.keys import Group
+from deniable.grouping.table import SummaryTable, summary_of
+from deniable.wire.buckets import MAX_HOUR
+from deniable.wire.refusals import Refused
+
+
+def columns(desk: Desk) -> tuple[str, ...]:
+    """The columns of the groups: the bucket, and one for each segment."""
+    return (COLUMN, *(each.name for each in desk.settings.segments))
+
+
+def exported(desk: Desk, fingerprint: str, kept: Sequence[Kept], store: Store) -> bytes:
+    """The whole summaries of one spec as a Parquet file."""
+    import pyarrow.parquet
+
+    cells = [each.cell for each in kept if each.cell.fingerprint == fingerprint]
+    found = {
+        _group(desk, cell): summary_of(data)
+        for cell, data in zip(cells, store.summaries(cells), strict=True)
+        if data is not None
+    }
+    file = BytesIO()
+    pyarrow.parquet.write_table(SummaryTable(columns(desk), found, fingerprint).to_arrow(), file)
+    return file.getvalue()
+
+
+def _group(desk: Desk, cell: Cell) -> Group:
+    labels = (each.labels[place] for each, place in zip(desk.settings.segments, cell.segments, strict=True))
+    return (cell.bucket, *labels)
+
+
+def imported(desk: Desk, name: bytes, data: bytes, store: Store) -> tuple[bool, int]:
+    """Add a table of summaries once for each name; return whether it was new, and how many reports it has."""
+    table = _read(data)
+    asked = desk.spec(table.fingerprint)
+    if table.by != columns(desk):
+        expected = ", ".join(columns(desk))
+        raise Refused("bad-argument", f"the table must be grouped by {expected}, got {', '.join(table.by)}")
+    parts: dict[Cell, bytes] = {}
+    try:
+        for group, summary in table.items():
+            if summary.simulated:
+                raise InvalidArgument("summaries", "be of real reports", "simulated ones")
+            parts[_cell(desk, table.fingerprint, group)] = checked_summary(asked, summary).to_bytes()
+    except DeniableError as error:
+        raise Refused("bad-argument", str(error)) from None
+    return store.add_summaries(desk.number, name, parts, Adder(asked, desk.settings.minimum)), table.n
+
+
+def _read(data: bytes) -> SummaryTable:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        return SummaryTable.from_arrow(pyarrow.parquet.read_table(BytesIO(data)))
+    except (DeniableError, pa.ArrowException, OSError) as error:
+        raise Refused("bad-argument", f"the body must be a Parquet file of a table of summaries: {error}") from None
+
+
+def _cell(desk: Desk, fingerprint: str, group: tuple[Any, ...]) -> Cell:
+    bucket, *labels = group
+    buckets = desk.settings.buckets
+    right = isinstance(bucket, int) and not isinstance(bucket, bool) and 0 <= bucket <= MAX_HOUR
+    if not right or (bucket != 0 if desk.settings.bucket == "none" else not buckets.is_start(bucket)):
+        raise InvalidArgument("bucket", "be the start of a bucket of the collection", bucket)
+    places = []
+    for each, label in zip(desk.settings.segments, labels, strict=True):
+        if label not in each.labels:
+            raise InvalidArgument(f"segment {each.name}", "have a label of the collection", shown(label))
+        places.append(each.labels.index(label))
+    return Cell(desk.number, fingerprint, bucket, bytes(places))

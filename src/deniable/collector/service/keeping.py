@@ -1,0 +1,130 @@
+"""What happens in the background: folding, forgetting, retention, counters and time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from deniable.collector.service.clock import Clock
+from deniable.collector.service.counting import Counter
+from deniable.collector.service.directory import Desk, Directory
+from deniable.collector.store.protocol import StorageTrouble, Store
+from deniable.collector.store.records import Cell
+from deniable.core.errors import DeniableError
+
+_FOLD_SECONDS = 0.2  # between two looks at what waits
+_KEEP_SECONDS = 5.0  # between two rounds of the rest
+_MOST_AT_ONCE = 2**20  # reports of one cell in one transaction
+_SPARE_HOURS = 2  # clocks of several processes may differ by this much
+_DAY = 24
+
+
+class Keeper:
+    """A thread that counts what waits and forgets what is old. Trouble of the store is tried again."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        directory: Callable[[], Directory],
+        refusals: Callable[[], Mapping[tuple[int, int, str], int]],
+        *,
+        refresh: Callable[[], None],
+        report: Callable[[Exception], None],
+    ) -> None:
+        self._store, self._clock, self._directory = store, clock, directory
+        self._refusals, self._refresh, self._report = refusals, refresh, report
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self._last_round = float("-inf")
+        self._forgotten: dict[int, int] = {}
+        self._unsaved: Mapping[tuple[int, int, str], int] = {}
+        self.trouble = False  # whether the last round failed
+        self.folded = 0  # reports, by this process
+        self._thread = threading.Thread(target=self._run, name="deniable-keeper", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wake(self, _new: int = 0) -> None:
+        """Say that reports were stored."""
+        self._wake.set()
+
+    def close(self) -> None:
+        """End the thread, and save the counters."""
+        self._stop.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        try:
+            self._save_refusals()
+        except StorageTrouble:
+            self.trouble = True
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._refresh()
+                self.fold()
+                if time.monotonic() - self._last_round >= _KEEP_SECONDS:
+                    self._last_round = time.monotonic()
+                    self.round()
+                self.trouble = False
+            except Exception as fault:  # /ready says so, and the next round tries again
+                self.trouble = True
+                self._report(fault)
+                self._stop.wait(_KEEP_SECONDS / 5)
+            if self._wake.wait(_KEEP_SECONDS / 5):
+                self._wake.clear()
+                self._stop.wait(_FOLD_SECONDS)
+
+    def fold(self) -> int:
+        """Count all that waits; return how many reports that were. A cell in trouble does not keep others waiting."""
+        done, trouble = 0, None
+        for cell, waiting in self._store.waiting():
+            desk = self._directory().numbers.get(cell.collection)
+            if desk is None or self._stop.is_set():
+                continue  # made by another process a moment ago
+            try:
+                done += self._fold_cell(cell, waiting, desk)
+            except DeniableError as error:
+                trouble = error
+        self.folded += done
+        if trouble is not None:
+            raise trouble
+        return done
+
+    def _fold_cell(self, cell: Cell, waiting: int, desk: Desk) -> int:
+        counter, done = Counter(desk.spec(cell.fingerprint), desk.settings.minimum), 0
+        while done < waiting:
+            folded = self._store.fold(cell, counter, keep=desk.settings.keep_reports, most=_MOST_AT_ONCE)
+            if not folded:
+                break  # another process was faster
+            done += folded
+        return done
+
+    def round(self) -> None:
+        """Remember the time, forget old ids, drop old counts, save counters."""
+        self._clock.at_least(self._store.latest(int(self._clock.seconds())))
+        now = self._clock.hour()
+        for desk in self._directory().desks.values():
+            self._forget(desk, now)
+        self._save_refusals()
+
+    def _forget(self, desk: Desk, now: int) -> None:
+        settings = desk.settings
+        before = settings.buckets.containing(max(0, now - settings.window - _SPARE_HOURS))
+        if before > max(desk.row.remembered_from, self._forgotten.get(desk.number, 0)):
+            self._store.forget(desk.number, before)
+            self._forgotten[desk.number] = before
+        if settings.retention_days is not None and settings.bucket != "none":
+            oldest = settings.buckets.containing(max(0, now - _DAY * settings.retention_days))
+            self._store.drop(desk.number, oldest)
+
+    def _save_refusals(self) -> None:
+        counts = self._unsaved = self._unsaved or self._refusals()
+        if counts:
+            self._store.add_refusals(counts)
+        self._unsaved = {}

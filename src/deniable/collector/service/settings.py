@@ -1,0 +1,118 @@
+"""What an administrator decides about a collection: buckets, segments, minimum, retention and limits.
+
+The types say all rules but those of `check`, so that JSON is checked, and described in the OpenAPI document, by them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from deniable.core.errors import InvalidArgument
+from deniable.wire.buckets import Buckets
+from deniable.wire.forms import Segment
+from deniable.wire.frames import MAX_SEGMENTS
+from deniable.wire.refusals import Refused
+
+COLUMN = "bucket"  # of an exported table, beside one for each segment
+_RESERVED = (COLUMN, "n", "summary", "label", "from", "to")
+NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+_MOST_LABELS = 255  # a place is one byte
+MOST_BODY = 2**26
+
+CollectionName = Annotated[
+    str, Meta(pattern=NAME, description="Lower-case letters, digits, dots, dashes, underscores.")
+]
+SegmentName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+SegmentLabel = Annotated[str, Meta(min_length=1, max_length=100)]
+Fingerprint = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="The SHA-256 of a spec, hexadecimal.")]
+
+
+class SegmentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A small public set of labels by which reports are counted apart."""
+
+    name: SegmentName
+    labels: Annotated[tuple[SegmentLabel, ...], Meta(min_length=1, max_length=_MOST_LABELS)]
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The settings of a collection, each with its default. Buckets and segments cannot be changed later."""
+
+    open: bool = True
+    bucket: Literal["hour", "day", "week", "none"] = "day"
+    segments: Annotated[tuple[SegmentSettings, ...], Meta(max_length=MAX_SEGMENTS)] = ()
+    minimum: Annotated[
+        int, Meta(ge=1, le=10**9, description="Nothing is told about fewer reports, and answers advance by so many.")
+    ] = 100
+    retention_days: Annotated[int, Meta(ge=1, le=36_500)] | None = None
+    keep_reports: Annotated[bool, Meta(description="Keep reports after they are counted.")] = False
+    window_hours: Annotated[
+        int, Meta(ge=2, le=24 * 366, description="How long ids are remembered; later reports are refused.")
+    ] = 168
+    form_seconds: Annotated[int, Meta(ge=60, le=30 * 86_400, description="How long devices may keep a form.")] = 86_400
+    body_bytes: Annotated[int, Meta(ge=256, le=MOST_BODY)] = 2**22
+    reports_per_batch: Annotated[int, Meta(ge=1, le=10**6)] = 100_000
+    requests_per_second: Annotated[float, Meta(gt=0, le=1e6, description="Per key.")] = 5_000.0
+    reports_per_second: Annotated[float, Meta(gt=0, le=1e9, description="Per key.")] = 5e6
+    origins: Annotated[
+        tuple[Annotated[str, Meta(max_length=300)], ...],
+        Meta(max_length=50, description='Origins of the pages that may use the collection; "*" for all.'),
+    ] = ()
+    issued_ids: Annotated[bool, Meta(description="Take only ids that GET /v1/ids issued.")] = False
+    expired: Annotated[
+        tuple[Fingerprint, ...], Meta(max_length=100, description="Specs that take no more reports.")
+    ] = ()
+
+    @property
+    def buckets(self) -> Buckets:
+        """The buckets of time."""
+        return Buckets(self.bucket)
+
+    @property
+    def window(self) -> int:
+        """Hours for which a report may arrive, at least two buckets."""
+        return max(self.window_hours, 2 * self.buckets.hours)
+
+    @property
+    def labelled(self) -> tuple[Segment, ...]:
+        """The segments as forms list them."""
+        return tuple(Segment(each.name, each.labels) for each in self.segments)
+
+
+def check(settings: Settings) -> Settings:
+    """Refuse segments that are not told apart, and origins that are none."""
+    names = [each.name for each in settings.segments]
+    if len(set(names)) < len(names) or set(names) & set(_RESERVED):
+        raise InvalidArgument("segments", f"have different names, none of {', '.join(_RESERVED)}", names)
+    for each in settings.segments:
+        if len(set(each.labels)) < len(each.labels):
+            raise InvalidArgument(f"labels of segment {each.name}", "be different", list(each.labels))
+    for origin in settings.origins:
+        if origin != "*" and (not origin.startswith(("https://", "http://")) or origin.count("/") != 2):
+            raise InvalidArgument("origin", "be * or like https://example.org, without a path", origin)
+    return settings
+
+
+def read_settings(text: str) -> Settings:
+    """Settings as the store keeps them."""
+    return msgspec.json.decode(text, type=Settings)
+
+
+def write_settings(settings: Settings) -> str:
+    """Settings as JSON, for the store."""
+    return msgspec.json.encode(settings).decode()
+
+
+def changed(settings: Settings, changes: dict[str, object]) -> Settings:
+    """The settings with some changed; what reports were counted by stays as it is."""
+    merged = {**msgspec.to_builtins(settings), **changes}
+    try:
+        new = check(msgspec.convert(merged, Settings, strict=True))
+    except msgspec.ValidationError as error:
+        raise Refused("bad-argument", f"settings: {error}") from None
+    if (new.bucket, new.segments) != (settings.bucket, settings.segments):
+        hint = "Make another collection instead."
+        raise Refused("conflict", f"bucket and segments cannot change once there is a collection. {hint}")
+    return new

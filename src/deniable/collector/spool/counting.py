@@ -1,0 +1,160 @@
+"""Counting a spool: each partition when no collector takes its reports any more, every report once.
+
+What is counted is sent on as a table of summaries under a name that follows from the partition, so that doing it again,
+by whatever machine, changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deniable.collector.spool.layout import ID, POSITION, Partition, partitions
+from deniable.core.errors import DeniableError
+from deniable.core.extras import needed
+from deniable.engines.arrow import summarize_by
+from deniable.grouping.counting import Counted, report_columns
+from deniable.grouping.table import SummaryTable
+from deniable.wire.buckets import Buckets
+
+BUCKET = "bucket"  # column of a table of summaries, as a collector exports and imports it
+SPARE_HOURS = 3  # after the window: clocks differ, and a collector forgets ids two hours late
+_MOST_ROWS = 2**24  # whose ids are compared at once
+_SEAL, _DONE = "sealed.json", "counted.json"
+
+
+class LateFiles(DeniableError):
+    """Files came to a partition after it was counted: a collector's clock is wrong, or somebody put them there."""
+
+
+class Question(NamedTuple):
+    """What counting must know of a collection."""
+
+    counted: Counted
+    buckets: Buckets
+    segments: tuple[str, ...]  # their names
+    window: int  # hours
+
+
+class Done(NamedTuple):
+    """A partition that was counted: its rows, and how many of them were reports seen for the first time."""
+
+    partition: Partition
+    rows: int
+    n: int
+
+
+def import_name(partition: Partition) -> bytes:
+    """The name under which the counts of a partition are imported, once."""
+    text = f"spool/{partition.collection}/{partition.fingerprint}/{partition.hour}"
+    return hashlib.sha256(text.encode()).digest()[:16]
+
+
+def count_spool(
+    spool: Path,
+    now: int,
+    question: Callable[[Partition], Question],
+    deliver: Callable[[Partition, bytes, SummaryTable], None],
+) -> Iterator[Done]:
+    """Count every partition whose window has passed at this hour, and hand its table to `deliver` with its name.
+
+    A partition that `deliver` took is marked. One that it did not take, or whose mark was lost, is counted again, from
+    the same files.
+    """
+    for partition in partitions(spool):
+        asked = question(partition)
+        if now < partition.hour + asked.buckets.hours + asked.window + SPARE_HOURS:
+            continue
+        folder = partition.folder(spool)
+        files = _sealed(folder)
+        if (folder / _DONE).exists():
+            continue
+        table, rows = count_files([folder / name for name in files], partition, asked)
+        deliver(partition, import_name(partition), table)
+        _write(folder / _DONE, {"rows": rows, "n": table.n})
+        yield Done(partition, rows, table.n)
+
+
+def _sealed(folder: Path) -> list[str]:
+    """The files of a partition that are counted: written down before the first count, and the same in every other."""
+    files = sorted(path.name for path in folder.glob("*.parquet"))
+    seal = folder / _SEAL
+    if not seal.exists():
+        _write(seal, {"files": files})
+        return files
+    sealed: list[str] = json.loads(seal.read_text())["files"]
+    if late := sorted(set(files) - set(sealed)):
+        raise LateFiles(f"{folder}: {len(late)} files came after it was sealed, such as {late[0]}")
+    return sealed
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    """Write a small document that is there as a whole, or not at all."""
+    partial = path.with_suffix(".partial")
+    with partial.open("w") as file:
+        file.write(json.dumps(content))
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(path)
+
+
+def count_files(
+    files: Sequence[Path], partition: Partition, asked: Question, most_rows: int = _MOST_ROWS
+) -> tuple[SummaryTable, int]:
+    """Count the reports of these files, each once; return the table, and how many rows there were.
+
+    Ids are compared in slices, by their first byte, so that memory is bounded.
+    """
+    with needed():
+        import pyarrow as pa
+        import pyarrow.parquet
+
+    rows = sum(pyarrow.parquet.read_metadata(file).num_rows for file in files)
+    slices = min(256, max(1, -(-rows // most_rows)))
+    by = (BUCKET, *asked.segments)
+    total: SummaryTable | None = None
+    for place in range(slices):
+        parts = [_slice(pyarrow.parquet.read_table(file, partitioning=None), place, slices) for file in files]
+        table = once(pa.concat_tables(parts)).select([*asked.segments, *report_columns(asked.counted)])
+        bucket = pa.repeat(pa.scalar(asked.buckets.counted(partition.hour), pa.int64()), len(table))
+        own = summarize_by(asked.counted, table.add_column(0, pa.field(BUCKET, pa.int64(), nullable=False), bucket), by)
+        total = own if total is None else total + own
+    assert total is not None
+    return total, rows
+
+
+def _slice(table: Any, place: int, slices: int) -> Any:
+    """The rows of a table whose ids belong to a slice."""
+    if slices == 1:
+        return table
+    import pyarrow as pa
+
+    first = _words(table)[:, 0] & np.uint64(255)
+    return table.filter(pa.array(first % np.uint64(slices) == np.uint64(place)))
+
+
+def once(table: Any) -> Any:
+    """The table without rows whose id and position occurred before."""
+    words, positions = _words(table), table[POSITION].to_numpy()
+    order = np.lexsort((positions, words[:, 1], words[:, 0]))  # stable: of equal rows the first stays first
+    new = np.ones(len(order), np.bool_)
+    if len(order) > 1:
+        low, high = order[:-1], order[1:]
+        new[1:] = (words[low] != words[high]).any(axis=1) | (positions[low] != positions[high])
+    return table if new.all() else table.take(np.sort(order[new]))
+
+
+def _words(table: Any) -> Any:
+    """The ids of a table, each as two numbers."""
+    if not len(table):
+        return np.empty((0, 2), np.uint64)
+    column = table[ID].combine_chunks()
+    size = column.type.byte_width
+    data = memoryview(column.buffers()[1])[size * column.offset : size * (column.offset + len(column))]
+    return np.frombuffer(data, "<u8").reshape(-1, 2)

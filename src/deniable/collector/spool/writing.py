@@ -1,0 +1,111 @@
+"""A store whose reports go to Parquet files, while collections, keys and counts stay in a database."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from deniable.collector.spool.layout import Partition, rows
+from deniable.collector.store.protocol import StorageTrouble, Store
+from deniable.collector.store.records import TOO_OLD, Delivery
+from deniable.core.extras import needed
+from deniable.mechanisms.registry import from_spec
+from deniable.wire.forms import Segment
+from deniable.wire.payloads import Payloads
+
+
+class SpoolingStore:
+    """Takes reports as a store does, and is one in all else, which it leaves to the store behind it.
+
+    A commit writes one file for each partition, and has happened when all are on the disk under their names. Whether
+    an id was seen before is not looked up: it is seen to when the files are counted. So every report is said to be new,
+    and a report cannot be deleted by its id.
+    """
+
+    def __init__(self, behind: Store, spool: Path) -> None:
+        self._behind = behind
+        self._spool = spool
+        self._writer = secrets.token_hex(8)  # no two processes write the same file
+        self._written = 0
+        self._revision = -1
+        self._collections: dict[int, tuple[str, list[Segment], int]] = {}
+        self._questions: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._behind, name)
+
+    def commit(self, deliveries: Sequence[Delivery]) -> list[int]:
+        """Write reports to files, durably; return how many each delivery has, or TOO_OLD."""
+        with needed():
+            import pyarrow as pa
+
+        self._learn()
+        parts: dict[Partition, list[Any]] = defaultdict(list)
+        counts = []
+        for delivery in deliveries:
+            name, segments, remembered_from = self._collections[delivery.cell.collection]
+            if delivery.hour < remembered_from:
+                counts.append(TOO_OLD)
+                continue
+            place = Partition(name, delivery.cell.fingerprint, delivery.hour)
+            payloads = Payloads(self._questions[place.fingerprint], not delivery.whole)
+            reports = payloads.read(delivery.payloads, () if delivery.whole else delivery.ids)
+            parts[place].append(rows(reports, delivery, segments))
+            counts.append(delivery.n)
+        for place, tables in parts.items():
+            self._write(place.folder(self._spool), pa.concat_tables(tables))
+        return counts
+
+    def _learn(self) -> None:
+        """Read collections and specs again if they have changed."""
+        revision = self._behind.revision()
+        if revision == self._revision:
+            return
+        for row in self._behind.collections():
+            labelled = [Segment(each["name"], tuple(each["labels"])) for each in json.loads(row.settings)["segments"]]
+            self._collections[row.number] = (row.name, labelled, row.remembered_from)
+        for spec in self._behind.specs():
+            if spec.fingerprint not in self._questions:
+                self._questions[spec.fingerprint] = from_spec(spec.document)
+        self._revision = revision
+
+    def _write(self, folder: Path, table: Any) -> None:
+        with needed():
+            import pyarrow.parquet
+
+        self._written += 1
+        path = folder / f"{self._writer}-{self._written:010}.parquet"
+        partial = path.with_suffix(".partial")
+        try:
+            if not folder.is_dir():
+                folder.mkdir(parents=True, exist_ok=True)
+                for above in (folder.parent, folder.parent.parent, self._spool):
+                    _to_disk(above)
+            with partial.open("wb") as file:
+                pyarrow.parquet.write_table(table, file, compression="zstd")
+                file.flush()
+                os.fsync(file.fileno())
+            partial.rename(path)
+            _to_disk(folder)
+        except OSError as error:
+            raise StorageTrouble(f"the spool {self._spool} cannot be written to: {error.strerror}") from error
+
+
+def spooling(behind: Store, spool: Path) -> Store:
+    """A store that writes reports to files in a spool."""
+    store: Any = SpoolingStore(behind, spool)  # what it does not do itself, the store behind it does
+    assert isinstance(store, SpoolingStore)
+    return store
+
+
+def _to_disk(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

@@ -1,0 +1,103 @@
+"""What leaves a store: a report whose sender takes it back, ids after their window, counts after their retention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, tuple_, update
+
+from deniable.collector.store.administration import grow
+from deniable.collector.store.finding import chunks
+from deniable.collector.store.tables import DELETED, ID_BYTES, cells, collections, ids, reports
+
+_IDS_AT_ONCE = 20_000  # deleted in one transaction, so that nobody waits long
+
+
+def delete_report(connection: Connection, collection: int, hour: int, report_id: bytes) -> str:
+    """Delete a stored report, or a whole batch, by its id; return what had become of it."""
+    this = (ids.c.collection == collection, ids.c.hour == hour, ids.c.id == report_id)
+    arrival = connection.scalar(select(ids.c.arrival).where(*this))
+    if arrival is None:
+        return "unknown"
+    if arrival == DELETED:
+        return "deleted"
+    found = _row_with(connection, arrival, collection, hour, report_id)
+    if found is None:
+        return "counted"
+    number, cell = found
+    # Whoever counts this cell now will see that it was touched; if that was done before, the row is read as it is
+    connection.execute(update(cells).where(cells.c.number == cell).values(touched=cells.c.touched + 1))
+    row = connection.execute(select(reports).where(reports.c.number == number)).one_or_none()
+    place = None if row is None else _place(row.ids, report_id)
+    if row is None or place is None:  # meanwhile counted, or deleted by another request
+        again = connection.scalar(select(ids.c.arrival).where(*this))
+        return "deleted" if again == DELETED else "counted"
+    this_row = reports.c.number == number
+    if row.whole or row.n == 1:
+        connection.execute(delete(reports).where(this_row))
+    else:
+        width = len(row.payloads) // row.n
+        rest = {
+            "n": row.n - 1,
+            "ids": _without(row.ids, place, ID_BYTES),
+            "payloads": _without(row.payloads, place, width),
+        }
+        connection.execute(update(reports).where(this_row).values(rest))
+    if row.counted:
+        return "counted"
+    connection.execute(update(ids).where(*this).values(arrival=DELETED))
+    return "deleted"
+
+
+def _row_with(
+    connection: Connection, arrival: int, collection: int, hour: int, report_id: bytes
+) -> tuple[int, int] | None:
+    """The row that holds a report, and its cell."""
+    rows = select(reports.c.number, reports.c.cell, reports.c.ids).join(cells, cells.c.number == reports.c.cell)
+    rows = rows.where(reports.c.arrival == arrival, reports.c.hour == hour, cells.c.collection == collection)
+    for number, cell, theirs in connection.execute(rows):
+        if _place(theirs, report_id) is not None:
+            return number, cell
+    return None
+
+
+def _place(joined: bytes, one: bytes) -> int | None:
+    """The place of an id among ids that lie end to end."""
+    found = joined.find(one)
+    while found >= 0 and found % ID_BYTES:  # bytes of two neighbours that happen to read like it
+        found = joined.find(one, found + 1)
+    return found // ID_BYTES if found >= 0 else None
+
+
+def _without(joined: bytes, place: int, width: int) -> bytes:
+    return joined[: place * width] + joined[(place + 1) * width :]
+
+
+def refuse_before(connection: Connection, collection: int, before: int) -> bool:
+    """Accept no reports of earlier hours any more; return whether that is news. It is never taken back."""
+    earlier = (collections.c.number == collection, collections.c.remembered_from < before)
+    if connection.execute(update(collections).where(*earlier).values(remembered_from=before)).rowcount == 0:
+        return False
+    grow(connection)
+    return True
+
+
+def forget_some(connection: Connection, collection: int) -> int:
+    """Forget some ids of hours whose reports are refused; return how many."""
+    oldest = select(collections.c.remembered_from).where(collections.c.number == collection).scalar_subquery()
+    old: tuple[Any, ...] = (ids.c.collection == collection, ids.c.hour < oldest)
+    key = (ids.c.hour, ids.c.id)
+    last = connection.execute(select(*key).where(*old).order_by(*key).offset(_IDS_AT_ONCE).limit(1)).one_or_none()
+    if last is not None:
+        old = (*old, tuple_(*key) < tuple_(*last))
+    return connection.execute(delete(ids).where(*old)).rowcount
+
+
+def drop(connection: Connection, collection: int, before: int) -> int:
+    """Delete cells of buckets before an hour, with all that is stored for them; return how many had counts."""
+    old = select(cells.c.number, cells.c.n).where(cells.c.collection == collection, cells.c.bucket < before)
+    rows = connection.execute(old.order_by(cells.c.number).with_for_update()).all()
+    for some in chunks([row.number for row in rows]):
+        connection.execute(delete(reports).where(reports.c.cell.in_(some)))
+        connection.execute(delete(cells).where(cells.c.number.in_(some)))
+    return sum(row.n > 0 for row in rows)

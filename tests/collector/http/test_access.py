@@ -1,0 +1,151 @@
+"""Who may do what, over every route: a route that is added without a row here fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from deniable.collector.http.table import ANYBODY, ROUTES, Route
+from deniable.wire.keys import ADMIN, READ, WRITE, Key
+from tests.collector.http.running import DAY, M, Running, batch, frame
+
+ID = "00" * 16
+KEYS = ("none", "unknown", WRITE, READ, ADMIN, "other write", "other read")
+OPEN_TO = {  # of all keys, those that open each kind of route
+    ANYBODY: set(KEYS),
+    WRITE: {WRITE},
+    READ: {READ, ADMIN},
+    ADMIN: {ADMIN},
+}
+# the role of each route, said again, so that a change in the table is a change here; True: other collections' keys work
+MATRIX: dict[str, tuple[str, bool]] = {
+    "POST /v1/reports": (WRITE, False),
+    "POST /v1/batches": (WRITE, False),
+    "DELETE /v1/reports/{id}": (WRITE, True),
+    "GET /v1/ids": (WRITE, True),
+    "GET /v1/forms/{name}": (ANYBODY, True),
+    "GET /v1/collections": (READ, True),
+    "POST /v1/collections": (ADMIN, False),
+    "GET /v1/collections/{name}": (READ, False),
+    "PATCH /v1/collections/{name}": (ADMIN, False),
+    "POST /v1/collections/{name}/specs": (ADMIN, False),
+    "GET /v1/collections/{name}/keys": (ADMIN, False),
+    "POST /v1/collections/{name}/keys": (ADMIN, False),
+    "DELETE /v1/collections/{name}/keys/{id}": (ADMIN, False),
+    "GET /v1/collections/{name}/estimate": (READ, False),
+    "GET /v1/collections/{name}/trend": (READ, False),
+    "GET /v1/collections/{name}/difference": (READ, False),
+    "POST /v1/collections/{name}/candidates": (READ, False),
+    "GET /v1/collections/{name}/heavy-hitters": (READ, False),
+    "GET /v1/collections/{name}/refusals": (READ, False),
+    "GET /v1/collections/{name}/summaries": (ADMIN, False),
+    "POST /v1/collections/{name}/summaries": (ADMIN, False),
+    "POST /v1/preview": (ADMIN, False),
+    "GET /v1/openapi.json": (ANYBODY, True),
+    "GET /health": (ANYBODY, True),
+    "GET /ready": (ANYBODY, True),
+    "GET /metrics": (READ, True),
+    "GET /": (ANYBODY, True),
+    "GET /{file}": (ANYBODY, True),
+}
+BODIES: dict[str, Any] = {
+    "PATCH /v1/collections/{name}": {},
+    "POST /v1/collections": {"name": "new", "spec": M.spec.to_dict()},
+    "POST /v1/collections/{name}/specs": {"spec": M.spec.to_dict()},
+    "POST /v1/collections/{name}/keys": {"role": "read"},
+    "POST /v1/collections/{name}/candidates": {"candidates": ["a"]},
+    "POST /v1/collections/{name}/summaries": b"no table",
+    "POST /v1/preview": {"labels": ["a", "b"], "epsilon": 1.0},
+}
+QUERIES = {"trend": "?value=a", "summaries": f"?id={ID}", f"reports/{ID}": f"?bucket={DAY}"}
+
+
+@pytest.fixture(scope="module")
+def two() -> Any:
+    """A collector with two collections."""
+    made = Running()
+    made.make()
+    made.make("other")
+    yield made
+    made.close()
+
+
+def key_named(collector: Running, name: str, role: str) -> str | None:
+    if name == "none":
+        return None
+    if name == "unknown":
+        return Key.new(READ if role == ANYBODY else role).text
+    return collector.key(name.rpartition(" ")[2], "other" if name.startswith("other") else "themes")
+
+
+def opens(route: Route, key: str) -> bool:
+    """Whether the key should open the route, by the matrix."""
+    role, others = MATRIX[route.key]
+    own = key.rpartition(" ")[2]
+    return key in OPEN_TO[role] or (key.startswith("other ") and others and own in OPEN_TO[role])
+
+
+def test_every_route_has_a_row() -> None:
+    assert set(MATRIX) == {route.key for route in ROUTES}
+    assert {route.key: route.role for route in ROUTES} == {key: role for key, (role, _) in MATRIX.items()}
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.key)
+def test_a_key_opens_what_its_row_says_and_nothing_else(two: Running, route: Route, key: str) -> None:
+    secret = key_named(two, key, route.role)
+    path = route.path.replace("{name}", "themes").replace("{id}", ID).replace("{file}", "app.css")
+    path += QUERIES.get(path.removeprefix("/v1/").removeprefix("collections/themes/"), "")
+    body = BODIES.get(route.key)
+    if route.path == "/v1/reports" and route.method == "POST":
+        body = frame(two, key=bytes(16)).to_bytes()
+    elif route.path == "/v1/batches":
+        body = batch(two, ["a"], key=bytes(16)).to_bytes()
+    answer = two.ask(route.method, path, body, secret)
+    if key.startswith("other write") and route.role == WRITE and not MATRIX[route.key][1]:
+        assert answer.status == 200  # the report goes to the collection of the key
+    elif opens(route, key):
+        assert answer.kind not in ("no-key", "unknown-key", "wrong-key")
+        assert answer.status < 500
+    else:
+        assert answer.kind == {"none": "no-key", "unknown": "unknown-key"}.get(key, "wrong-key")
+
+
+def test_a_key_with_the_right_secret_and_another_role_is_refused(two: Running) -> None:
+    secret = Key.read(two.key(WRITE)).secret
+    for role in (READ, ADMIN):
+        assert two.ask("GET", "/v1/collections", None, Key(role, secret).text).kind == "wrong-key"
+
+
+def test_a_revoked_key_opens_nothing_and_its_successor_does(two: Running) -> None:
+    made = two.ask("POST", "/v1/collections/themes/keys", {"role": "write", "label": "app 2"}, two.admin).json
+    body = frame(two, key=bytes(16)).to_bytes()
+    assert two.ask("POST", "/v1/reports", body, made["key"]).status == 200
+    assert two.ask("DELETE", f"/v1/collections/themes/keys/{made['id']}", None, two.admin).json == {"revoked": True}
+    assert two.ask("POST", "/v1/reports", body, made["key"]).kind == "unknown-key"
+    assert two.ask("POST", "/v1/reports", body, two.key(WRITE)).status == 200
+    listed = two.ask("GET", "/v1/collections/themes/keys", None, two.admin).json["keys"]
+    assert [each["label"] for each in listed if each["revoked"] is not None] == ["app 2"]
+    assert "dnw_" not in str(listed)
+
+
+def test_a_read_key_lists_its_own_collection_only(two: Running) -> None:
+    def names(key: str) -> list[str]:
+        return [each["name"] for each in two.ask("GET", "/v1/collections", None, key).json["collections"]]
+
+    assert names(two.key(READ)) == ["themes"]
+    assert {"themes", "other"} <= set(names(two.admin))
+    counted = two.ask("GET", "/metrics", None, two.key(READ)).body.decode()
+    assert 'collection="themes"' in counted
+    assert 'collection="other"' not in counted
+
+
+@pytest.mark.parametrize(
+    "text", ["", "dnw_", "Basic abc", "dnx_AAAAAAAAAAAAAAAAAAAAAA", "dnr_AAAAAAAAAAAAAAAAAAAAAB", "ü"]
+)
+def test_what_is_no_key_is_refused_without_quoting_it(two: Running, text: str) -> None:
+    answer = two.ask("GET", "/v1/collections", authorization=f"Bearer {text}")
+    assert answer.kind == "no-key"
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert len(text) < 5 or text not in answer.json["error"]

@@ -1,0 +1,294 @@
+"""Answers over HTTP equal those of the library on the same reports, and are made of published counts alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import deniable as dn
+from deniable.core.reports import Reports
+from deniable.core.summary import Summary
+from deniable.wire.frames import Frame
+from deniable.wire.keys import Key
+from deniable.wire.payloads import Payloads
+from tests.collector.http.running import DAY, LABELS, M, Running, frame
+
+COUNTRIES = {"segments": [{"name": "country", "labels": ["de", "fr", "it"]}]}
+PATH = "/v1/collections/themes"
+
+
+def send(
+    collector: Running, spec: Any, values: list[str], name: str = "themes", hour: int = DAY, segments: bytes = b""
+) -> Summary:
+    """Send a batch and return the summary of its reports."""
+    reports = Reports(spec.privatize(values, seed=len(values)).data, spec.fingerprint)  # not flagged as simulated
+    secret = Key.read(collector.keys[name]["write"]).secret
+    payloads = Payloads(spec, False).joined(reports)
+    sent = Frame(secret, bytes.fromhex(spec.fingerprint), hour, segments, b"", payloads, len(values), os.urandom(16))
+    assert collector.ask("POST", "/v1/batches", sent.to_bytes()).status == 200
+    return spec.summarize(reports)  # type: ignore[no-any-return]
+
+
+def get(collector: Running, path: str, name: str = "themes") -> Any:
+    answer = collector.ask("GET", f"/v1/collections/{name}/{path}", None, collector.key("read", name))
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+@pytest.fixture
+def countries() -> Any:
+    """Four days of reports from two countries, and their summaries by day and country."""
+    made = Running()
+    made.make(**COUNTRIES)
+    sent = {
+        (day, place): send(
+            made, M, ["a"] * (300 + 100 * place) + ["b"] * 100, hour=DAY - 24 * day, segments=bytes([place])
+        )
+        for day in range(4)
+        for place in range(2)
+    }
+    made.fold()
+    yield made, sent
+    made.close()
+
+
+def test_an_estimate_equals_that_of_the_library(countries: Any) -> None:
+    collector, sent = countries
+    whole = M.estimate(sum(sent.values()))
+    found = get(collector, "estimate")
+    expected = json.loads(json.dumps(whole.to_dict()))
+    assert found["values"] == expected["values"]
+    assert {name: found[name] for name in expected} == expected
+    assert (found["from"], found["to"], found["segments"]) == (DAY - 72, DAY, {})
+    assert (found["specs"], found["withheld"], found["matches"]) == ([M.fingerprint], 0, 3)
+
+
+def test_a_selection_is_of_buckets_and_labels(countries: Any) -> None:
+    collector, sent = countries
+    wanted = sum(sent[day, 1] for day in (1, 2))
+    for times in (
+        f"from={DAY - 48}&to={DAY - 24}",
+        "from=2026-03-28&to=2026-03-29",
+        "from=2026-03-28T05:00Z&to=2026-03-29",
+    ):
+        found = get(collector, f"estimate?{times}&segment.country=fr&method=unbiased&target=population&level=0.9")
+        expected = M.estimate(wanted, "unbiased", target="population")
+        assert [row["low"] for row in found["values"]] == expected.interval(0.9).low.tolist()
+        assert found["segments"] == {"country": ["fr"]}
+    both = get(collector, "estimate?segment.country=fr&segment.country=de")
+    assert both["n"] == sum(each.n for each in sent.values())
+
+
+def test_top_and_search_choose_rows(countries: Any) -> None:
+    collector, sent = countries
+    whole = M.estimate(sum(sent.values()))
+    top = get(collector, "estimate?top=2")
+    assert [row["label"] for row in top["values"]] == ["a", "b"]
+    assert top["simultaneous"] is True
+    assert [row["low"] for row in top["values"]] == [row.low for row in whole.top(2)]
+    searched = get(collector, "estimate?search=B")
+    assert [row["label"] for row in searched["values"]] == ["b"]
+    assert (searched["matches"], searched["simultaneous"]) == (1, False)
+
+
+def test_csv_and_arrow_have_the_rows_of_the_library(countries: Any) -> None:
+    collector, sent = countries
+    whole = M.estimate(sum(sent.values())).to_arrow()
+    key = collector.key("read")
+    arrow = collector.ask("GET", f"{PATH}/estimate?format=arrow", None, key)
+    assert arrow.headers["content-type"] == "application/vnd.apache.arrow.stream"
+    assert pa.ipc.open_stream(arrow.body).read_all().equals(whole)
+    text = collector.ask("GET", f"{PATH}/estimate?format=csv", None, key)
+    assert text.headers["content-type"].startswith("text/csv")
+    assert [row["label"] for row in csv.DictReader(io.StringIO(text.body.decode()))] == LABELS
+    trend = collector.ask("GET", f"{PATH}/trend?value=a&format=csv", None, key).body.decode()
+    assert len(trend.splitlines()) == 5
+
+
+def test_a_trend_has_a_row_for_each_bucket(countries: Any) -> None:
+    collector, sent = countries
+    found = get(collector, "trend?value=a&segment.country=de")
+    assert [row["bucket"] for row in found["buckets"]] == [DAY - 72, DAY - 48, DAY - 24, DAY]
+    assert found["buckets"][-1]["time"] == "2026-03-30"
+    expected = [M.estimate(sent[day, 0], "unbiased")["a"] for day in (3, 2, 1, 0)]
+    assert [row["low"] for row in found["buckets"]] == [row.low for row in expected]
+    assert collector.ask("GET", f"{PATH}/trend?value=z", None, collector.admin).kind == "bad-argument"
+
+
+def test_a_difference_equals_that_of_the_library(countries: Any) -> None:
+    collector, sent = countries
+    first, second = (sum(sent[day, place] for day in range(4)) for place in (0, 1))
+    a, b = (M.estimate(each, "unbiased", target="population") for each in (first, second))
+    found = get(collector, "difference?a.country=de&b.country=fr")
+    assert found["values"] == json.loads(json.dumps([row.to_dict() for row in (a - b).rows(simultaneous=True)]))
+    assert found["alike"]["p_value"] == dn.alike({"a": a, "b": b}).p_value
+    assert found["n"] == [first.n, second.n]
+    over_time = get(collector, "difference?a.to=2026-03-28&b.from=2026-03-29&segment.country=de")
+    assert over_time["n"] == [sum(sent[day, 0].n for day in days) for days in ((3, 2), (1, 0))]
+    both = collector.ask("GET", f"{PATH}/difference?a.country=de&b.to=2026-03-30", None, collector.admin)
+    assert both.kind == "bad-argument"
+
+
+def test_nothing_is_told_below_the_minimum_and_answers_advance_by_it() -> None:
+    collector = Running()
+    collector.make(minimum=100)
+    key = collector.key("read")
+
+    def told() -> tuple[int, int]:
+        collector.fold()
+        answer = collector.ask("GET", f"{PATH}/estimate", None, key)
+        return (answer.json["n"], answer.json["withheld"]) if answer.status == 200 else (0, answer.status)
+
+    send(collector, M, ["a"] * 99)
+    assert told() == (0, 403)
+    send(collector, M, ["a"])
+    assert told() == (100, 0)
+    send(collector, M, ["a"] * 99)
+    assert told() == (100, 99)
+    send(collector, M, ["a"] * 30)
+    assert told() == (229, 0)
+    send(collector, M, ["b"] * 60, hour=DAY - 24)
+    assert told() == (229, 60)  # of another bucket, below the minimum
+    rows = get(collector, "trend?value=a")["buckets"]
+    assert [(row["n"], row["withheld"]) for row in rows] == [(0, 60), (229, 0)]
+    assert rows[0]["frequency"] is None
+    collector.close()
+
+
+def test_an_answer_comes_from_a_cache_until_a_report_is_counted(countries: Any) -> None:
+    collector, _ = countries
+    metrics = [f"deniable_cache_{name}_total" for name in ("hits", "misses")]
+
+    def cache() -> list[int]:
+        text = collector.ask("GET", "/metrics", None, collector.admin).body.decode()
+        lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+        return [int(lines[name]) for name in metrics]
+
+    first = get(collector, "estimate")
+    assert cache() == [0, 1]
+    assert get(collector, "estimate") == first
+    assert cache() == [1, 1]
+    send(collector, M, ["a"], segments=b"\0")
+    collector.fold()
+    assert get(collector, "estimate")["n"] == first["n"] + 1
+    assert cache() == [1, 2]
+
+
+def test_reports_under_two_specs_are_estimated_together(collector: Running) -> None:
+    new = dn.mechanism("oue", labels=LABELS, epsilon=2.0)
+    added = collector.ask("POST", f"{PATH}/specs", {"spec": new.spec.to_dict()}, collector.admin)
+    assert [each["mechanism"] for each in added.json["specs"]] == ["grr", "oue"]
+    old_summary, new_summary = send(collector, M, ["a"] * 400), send(collector, new, ["a"] * 300 + ["b"] * 100)
+    collector.fold()
+    found = get(collector, "estimate?method=unbiased&target=population")
+    expected = dn.combine_specs([(new, new_summary), (M, old_summary)], "unbiased", target="population")
+    assert [row["frequency"] for row in found["values"]] == expected.frequencies.tolist()
+    assert found["n"] == 800
+    assert set(found["specs"]) == {M.fingerprint, new.fingerprint}
+    alone = get(collector, f"estimate?spec={new.fingerprint}&method=projected")
+    assert [row["frequency"] for row in alone["values"]] == new.estimate(new_summary, "projected").frequencies.tolist()
+    form = json.loads(collector.ask("GET", "/v1/forms/themes").json["form"])
+    assert [each["mechanism"] for each in form["specs"]] == ["oue", "grr"]
+
+
+def test_candidates_of_an_open_domain(collector: Running) -> None:
+    m = dn.mechanism("orr", domain=dn.Domain.open(max_bytes=20), epsilon=4.0)
+    collector.make("words", m)
+    summary = send(collector, m, ["apple"] * 3000 + ["pear"] * 1500, "words")
+    collector.fold()
+    body = {"candidates": ["apple", "pear", "plum"], "from": "2026-03-30", "level": 0.9}
+    found = collector.ask("POST", "/v1/collections/words/candidates", body, collector.key("read", "words")).json
+    expected = m.estimate(summary, candidates=body["candidates"])
+    assert [row["label"] for row in found["present"]] == [row.label for row in expected.present(level=0.9)][:2]
+    assert found["present"][0]["label"] == "apple"
+    assert found["present"][0]["low"] == expected.present(level=0.9)[0].low
+    assert found["unlisted"]["label"] == expected.domain.label(3)
+    refused = collector.ask("GET", "/v1/collections/words/estimate", None, collector.key("read", "words"))
+    assert refused.kind == "bad-argument"
+    assert "candidates" in refused.json["error"]
+
+
+def test_heavy_hitters(collector: Running) -> None:
+    hitters = dn.HeavyHitters.new(epsilon=6.0, max_bytes=3, alphabet="abc")
+    collector.make("found", hitters)
+    drawn = hitters.privatize(["abc"] * 3000 + ["ca"] * 1000, seed=3)
+    reports = dn.HitterReports(drawn.levels, Reports(drawn.reports.data, hitters.fingerprint))
+    secret = Key.read(collector.keys["found"]["write"]).secret
+    payloads = Payloads(hitters, False).joined(reports)
+    sent = Frame(secret, bytes.fromhex(hitters.fingerprint), DAY, b"", b"", payloads, 4000, os.urandom(16))
+    assert collector.ask("POST", "/v1/batches", sent.to_bytes()).status == 200
+    collector.fold()
+    found = get(collector, "heavy-hitters?top=1", "found")
+    expected = hitters.find(hitters.summarize(reports)).to_dict(top=1)
+    assert found["strings"] == json.loads(json.dumps(expected["strings"]))
+    assert found["strings"][0]["label"] == "abc"
+    assert found["n"] == 4000
+
+
+def test_summaries_leave_and_arrive_once(countries: Any) -> None:
+    collector, sent = countries
+    exported = collector.ask("GET", f"{PATH}/summaries", None, collector.admin)
+    table = dn.SummaryTable.from_arrow(pa.parquet.read_table(io.BytesIO(exported.body)))
+    assert table.by == ("bucket", "country")
+    assert table[DAY - 24, "fr"] == sent[1, 1]
+    collector.make("elsewhere", **COUNTRIES)
+    path, name = "/v1/collections/elsewhere/summaries?id=", "ab" * 16
+    for new in (True, False):
+        taken = collector.ask("POST", path + name, exported.body, collector.admin)
+        assert taken.json == {"new": new, "reports": table.n}
+    assert get(collector, "estimate", "elsewhere")["values"] == get(collector, "estimate")["values"]
+    for wrong in (
+        b"no table",
+        exported.body[:-20],
+        _parquet(dn.SummaryTable(("day",), {(1,): sent[0, 0]}, M.fingerprint)),
+    ):
+        assert collector.ask("POST", path + "cd" * 16, wrong, collector.admin).kind == "bad-argument"
+
+
+def _parquet(table: dn.SummaryTable) -> bytes:
+    file = io.BytesIO()
+    pa.parquet.write_table(table.to_arrow(), file)
+    return file.getvalue()
+
+
+def test_summaries_that_no_reports_could_have_are_refused(collector: Running) -> None:
+    wrong = Summary(np.array([5, 5, 5]), 10, M.fingerprint)  # three values, more counts than reports
+    table = dn.SummaryTable(("bucket",), {(DAY,): wrong}, M.fingerprint)
+    answer = collector.ask("POST", f"{PATH}/summaries?id={'00' * 16}", _parquet(table), collector.admin)
+    assert answer.kind == "bad-argument"
+    assert get_counted(collector) == 0
+    within = dn.SummaryTable(("bucket",), {(DAY + 1,): M.summarize(M.privatize(["a"]))}, M.fingerprint)
+    assert (
+        collector.ask("POST", f"{PATH}/summaries?id={'00' * 16}", _parquet(within), collector.admin).kind
+        == "bad-argument"
+    )
+
+
+def get_counted(collector: Running) -> int:
+    return int(collector.ask("GET", PATH, None, collector.admin).json["counted"])
+
+
+def test_reports_are_kept_after_counting_only_where_asked(collector: Running) -> None:
+    collector.make("kept", keep_reports=True)
+    for name in ("kept", "themes"):
+        one = frame(collector, "a", name)
+        collector.ask("POST", "/v1/reports", one.to_bytes())
+        collector.fold()
+        assert collector.ask("GET", f"/v1/collections/{name}", None, collector.admin).json["counted"] == 1
+
+
+def test_a_preview_says_what_to_expect(collector: Running) -> None:
+    asked = {"labels": LABELS, "epsilon": 2.0, "mechanism": "grr", "n": 5000}
+    found = collector.ask("POST", "/v1/preview", asked, collector.admin).json
+    assert found["fingerprint"] == M.fingerprint
+    assert found["std_error"]["population"] == pytest.approx(M.variance(0.0, 5000, target="population") ** 0.5)
+    assert collector.ask("POST", "/v1/preview", {"spec": found["spec"]}, collector.admin).json["payload_bytes"] == 1
+    assert collector.ask("POST", "/v1/preview", {"epsilon": 1.0}, collector.admin).kind == "bad-argument"

@@ -1,0 +1,249 @@
+"""Wrong requests of many kinds: each gets its own reason, nothing is stored, and every request is counted once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.wire.as_json import to_json
+from deniable.wire.frames import Frame
+from deniable.wire.keys import Key
+from tests.collector.http.running import DAY, LABELS, Answer, M, Running, batch, frame
+
+OTHER = dn.mechanism("grr", labels=LABELS, epsilon=1.0)
+HITTERS = dn.HeavyHitters.new(epsilon=4.0, max_bytes=4)
+Made = Callable[[Running], tuple[str, Any]]
+
+
+def report(change: Callable[[bytes], bytes] = lambda data: data, **changes: Any) -> Made:
+    """A report, some of whose parts or bytes are changed."""
+    return lambda c: ("/v1/reports", change(frame(c, **changes).to_bytes()))
+
+
+def many(change: Callable[[bytes], bytes] = lambda data: data, **changes: Any) -> Made:
+    """A batch, some of whose parts or bytes are changed."""
+    return lambda c: ("/v1/batches", change(batch(c, ["a", "b"])._replace(**changes).to_bytes()))
+
+
+def of_json(change: Callable[[dict[str, Any]], Any], single: bool = True) -> Made:
+    """A report or batch in JSON, some of whose members are changed."""
+
+    def made(c: Running) -> tuple[str, Any]:
+        members = json.loads(to_json(frame(c) if single else batch(c, ["a", "b"]), [], 1))
+        found = change(members)
+        return ("/v1/reports" if single else "/v1/batches"), members if found is None else found
+
+    return made
+
+
+def set_byte(place: int, value: int) -> Callable[[bytes], bytes]:
+    return lambda data: data[:place] + bytes([value]) + data[place + 1 :]
+
+
+def member(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda members: members.update(changes)
+
+
+WRONG: dict[str, tuple[str, Made]] = {
+    "an empty body": ("not-a-frame", report(lambda _: b"")),
+    "other bytes": ("not-a-frame", report(lambda _: b"GIF89a" + bytes(90))),
+    "a batch for one report": ("not-a-frame", lambda c: ("/v1/reports", batch(c, ["a"]).to_bytes())),
+    "a report for a batch": ("not-a-frame", lambda c: ("/v1/batches", frame(c).to_bytes())),
+    "version 0": ("not-a-frame", report(set_byte(5, 0))),
+    "a newer version": ("newer-version", report(set_byte(5, 2))),
+    "a newer batch": ("newer-version", many(set_byte(5, 9))),
+    "a cut head": ("truncated", report(lambda data: data[:40])),
+    "no payload": ("truncated", report(lambda data: data[:76])),
+    "four segments": ("truncated", report(set_byte(6, 4))),
+    "a reserved byte": ("bad-flags", report(set_byte(7, 1))),
+    "reserved flags": ("bad-flags", many(set_byte(7, 2))),
+    "a batch of nothing": ("empty-batch", many(lambda data: data[:76] + bytes(4) + data[80:])),
+    "more reports than bytes": ("truncated", many(lambda data: data[:76] + b"\xff\xff\0\0" + data[80:], ids=b"1" * 32)),
+    "fewer bytes than reports": ("bad-payload", many(lambda data: data[:-1])),
+    "bytes after the end": ("bad-payload", report(lambda data: data + b"\0")),
+    "a value outside the domain": ("bad-payload", report(payloads=b"\3")),
+    "a wrong report in a batch": ("bad-payload", many(payloads=b"\0\7")),
+    "an id twice in a batch": ("bad-id", many(ids=bytes(32))),
+    "no key": ("no-key", report(key=bytes(16))),
+    "an unknown key": ("unknown-key", report(key=os.urandom(16))),
+    "another spec": ("unknown-spec", report(fingerprint=bytes.fromhex(OTHER.fingerprint))),
+    "a time within a bucket": ("bad-bucket", report(hour=DAY + 1)),
+    "the day after tomorrow": ("in-future", report(hour=DAY + 48)),
+    "a time beyond the calendar": ("bad-bucket", report(hour=4_294_967_290)),
+    "the largest time": ("in-future", report(hour=4_294_967_280)),
+    "before the window": ("too-old", report(hour=DAY - 24 * 9)),
+    "the year 1970": ("too-old", report(hour=0)),
+    "segments where there are none": ("bad-segments", report(segments=b"\0")),
+    "a body of a megabyte": ("too-large", report(lambda data: data + bytes(2**20))),
+    "a batch of too many": ("too-large", many(payloads=bytes(200), n=200)),
+    "no JSON": ("not-json", lambda _: ("/v1/reports", "text that is JSON, but no object")),
+    "a missing member": ("not-json", of_json(lambda members: members.pop("payload") and None)),
+    "an unknown member": ("not-json", of_json(member(extra=1))),
+    "a payload that is no hexadecimal": ("bad-payload", of_json(member(payload="0x"))),
+    "an id that is too short": ("bad-id", of_json(member(id="00"))),
+    "a bucket that is no number": ("bad-bucket", of_json(member(bucket="today"))),
+    "a key in no form of one": ("no-key", of_json(member(key="secret"))),
+    "a fingerprint in capitals": ("unknown-spec", of_json(lambda m: m.update(fingerprint=m["fingerprint"].upper()))),
+    "payloads of different lengths": ("bad-payload", of_json(member(payloads=["00", "0000"]), single=False)),
+    "fewer ids than payloads": ("bad-id", of_json(member(ids=["00" * 16]), single=False)),
+    "JSON without payloads": ("empty-batch", of_json(member(payloads=[]), single=False)),
+}
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[Running]:
+    """A collector of small bodies."""
+    made = Running()
+    made.make(body_bytes=2**12, reports_per_batch=100)
+    made.make("other")
+    yield made
+    made.close()
+
+
+def test_at_least_thirty_kinds_are_tried() -> None:
+    assert len(WRONG) >= 30
+    assert len({kind for kind, _ in WRONG.values()}) >= 16
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_reports_are_refused_with_their_reason(small: Running, name: str) -> None:
+    kind, made = WRONG[name]
+    before, counted = small.outcomes(), small.service.outcomes.requests
+    path, body = made(small)
+    answer = small.ask("POST", path, body)
+    assert answer.kind == kind, answer.json
+    assert 400 <= answer.status < 500
+    assert small.service.store.waiting() == []
+    after = small.outcomes()
+    assert after.pop(kind) == before.pop(kind, 0) + 1
+    assert after == before
+    assert small.service.outcomes.requests == counted + 1 == sum(after.values()) + small.outcomes()[kind]
+
+
+def test_a_body_of_another_type_is_refused(small: Running) -> None:
+    assert (
+        small.ask("POST", "/v1/reports", frame(small).to_bytes(), content_type="image/png").kind == "unsupported-type"
+    )
+    assert small.ask("POST", "/v1/reports", b"{", content_type="application/json").kind == "not-json"
+    assert small.ask("POST", "/v1/preview", b"{", small.admin, content_type="application/json").kind == "not-json"
+    assert small.ask("POST", "/v1/preview", b"{}", small.admin).kind == "unsupported-type"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("GET", "/v1/nothing/here", "not-found"),
+        ("GET", "/nothing.js", "not-found"),
+        ("GET", "/../../etc/passwd", "not-found"),
+        ("GET", f"/{'x' * 1000}", "not-found"),
+        ("PUT", "/v1/reports", "wrong-method"),
+        ("GET", "/v1/reports", "wrong-method"),
+        ("TRACE", "/health", "wrong-method"),
+        ("GET", "/v1/forms/unknown", "not-found"),
+        ("GET", "/v1/collections/unknown", "not-found"),
+        ("GET", "/v1/collections/themes/estimate?methodd=mle", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?top=0", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?top=many", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?level=2", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?target=all", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?top=1&top=2", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?from=yesterday", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?from=2026-03-30&to=2026-03-29", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?segment.country=de", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?segment=de", "bad-argument"),
+        ("GET", "/v1/collections/themes/estimate?%ff=1", "bad-argument"),
+        ("GET", f"/v1/collections/themes/estimate?search={'x' * 9000}", "bad-argument"),
+        ("GET", f"/v1/collections/themes/estimate?spec={'0' * 64}", "unknown-spec"),
+        ("GET", "/v1/collections/themes/estimate", "too-few-reports"),
+        ("GET", "/v1/collections/themes/trend", "bad-argument"),
+        ("DELETE", "/v1/collections/themes/keys/00", "not-found"),
+        ("POST", "/v1/collections/themes/summaries?id=00", "bad-argument"),
+    ],
+)
+def test_wrong_questions_are_refused_with_their_reason(small: Running, method: str, path: str, kind: str) -> None:
+    assert small.ask(method, path, None, small.admin).kind == kind
+
+
+def with_spec(**changes: Any) -> dict[str, Any]:
+    return {"name": "new", "spec": {**M.spec.to_dict(), **changes}}
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({"name": "new"}, "bad-argument"),
+        ({"name": "New one", "spec": M.spec.to_dict()}, "bad-argument"),
+        ({"name": "themes", "spec": M.spec.to_dict()}, "exists"),
+        ({"name": "new", "spec": {}}, "bad-spec"),
+        (with_spec(mechanism="magic"), "bad-spec"),
+        (with_spec(version=99), "bad-spec"),
+        (with_spec(thresholds={"truth": "1"}), "bad-spec"),
+        (with_spec(domain={"kind": "integers", "low": 0, "high": 2**40}), "bad-spec"),
+        ({"name": "new", "spec": M.spec.to_dict(), "settings": {"minimum": 0}}, "bad-argument"),
+        ({"name": "new", "spec": M.spec.to_dict(), "settings": {"bucket": "year"}}, "bad-argument"),
+        ({"name": "new", "spec": M.spec.to_dict(), "settings": {"misspelt": 1}}, "bad-argument"),
+        ({"name": "new", "spec": M.spec.to_dict(), "settings": {"origins": ["example.org"]}}, "bad-argument"),
+        (
+            {"name": "new", "spec": M.spec.to_dict(), "settings": {"segments": [{"name": "n", "labels": ["a"]}]}},
+            "bad-argument",
+        ),
+        (
+            {"name": "new", "spec": M.spec.to_dict(), "settings": {"segments": [{"name": "s", "labels": ["a", "a"]}]}},
+            "bad-argument",
+        ),
+    ],
+)
+def test_wrong_collections_are_not_made(small: Running, body: Any, kind: str) -> None:
+    assert small.ask("POST", "/v1/collections", body, small.admin).kind == kind
+    assert set(small.service.directory.desks) == {"themes", "other"}
+
+
+def test_a_collection_of_another_kind_of_spec_is_not_mixed(small: Running) -> None:
+    found = small.ask("POST", "/v1/collections/themes/specs", {"spec": HITTERS.to_dict()}, small.admin)
+    assert found.kind == "conflict"
+    assert small.ask("PATCH", "/v1/collections/themes", {"bucket": "hour"}, small.admin).kind == "conflict"
+    assert small.ask("PATCH", "/v1/collections/themes", {"expired": ["0" * 64]}, small.admin).kind == "bad-argument"
+
+
+def test_a_key_in_the_frame_and_another_in_the_header_are_refused(small: Running) -> None:
+    own, other = (small.key("write", name) for name in ("themes", "other"))
+    assert small.ask("POST", "/v1/reports", frame(small).to_bytes(), other).kind == "wrong-key"
+    assert small.ask("POST", "/v1/reports", frame(small).to_bytes(), own).status == 200
+    assert small.ask("POST", "/v1/reports", frame(small).to_bytes(), small.key("read")).kind == "wrong-key"
+    small.fold()
+
+
+def test_closed_collections_and_expired_specs_take_nothing(collector: Running) -> None:
+    def change(**settings: Any) -> Answer:
+        return collector.ask("PATCH", "/v1/collections/themes", settings, collector.admin)
+
+    def send() -> Answer:
+        return collector.ask("POST", "/v1/reports", frame(collector).to_bytes())
+
+    assert change(open=False).json["settings"]["open"] is False
+    assert send().kind == "closed"
+    assert change(open=True, expired=[M.fingerprint]).json["specs"][0]["expired"] is True
+    assert send().kind == "expired"
+    assert collector.ask("GET", "/v1/forms/themes").kind == "expired"
+    assert change(expired=[]).status == 200
+    assert send().status == 200
+
+
+def test_refusals_are_counted_by_day_and_reason_for_the_readers_of_the_collection(collector: Running) -> None:
+    secret = Key.read(collector.key("write")).secret
+    for _ in range(3):
+        collector.ask("POST", "/v1/reports", frame(collector, payloads=b"\3").to_bytes())
+    collector.ask("POST", "/v1/reports", Frame(secret, bytes(32), DAY, b"", bytes(16), b"\0").to_bytes())
+    rows = [
+        {"day": "2026-03-30", "kind": "bad-payload", "count": 3},
+        {"day": "2026-03-30", "kind": "unknown-spec", "count": 1},
+    ]
+    path, key = "/v1/collections/themes/refusals", collector.key("read")
+    assert collector.ask("GET", path, None, key).json == {"refusals": rows}
+    collector.service.keeper.round()
+    assert collector.ask("GET", path, None, key).json == {"refusals": rows}

@@ -1,0 +1,30 @@
+"""A collector that is killed at any moment loses no report that it acknowledged, and counts none twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.kills import PLANS, judge
+
+KILLS = {"single reports": 6, "batches": 4, "batches with ids": 4}
+
+
+@pytest.mark.parametrize("load", PLANS)
+def test_a_few_kills_lose_nothing(load: str, tmp_path: Path, seed: int) -> None:
+    verdict, mortal = judge(tmp_path, KILLS[load], PLANS[load], seed)
+    assert verdict.good, verdict.sentences
+    assert mortal.deaths >= KILLS[load]
+    assert verdict.tally.unanswered > 0  # they were killed while they were busy
+    assert verdict.counted == verdict.tally.acknowledged > 0
+    assert verdict.tally.unknown == 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("load", PLANS)
+def test_a_thousand_kills_lose_nothing(load: str, tmp_path: Path, seed: int) -> None:
+    verdict, mortal = judge(tmp_path, 334, PLANS[load], seed)
+    assert verdict.good, verdict.sentences
+    figures = f"{mortal.deaths:,} kills, {verdict.counted:,} reports acknowledged and counted: 0 lost, 0 twice"
+    print(f"{load}: {figures}")  # noqa: T201  (make soak shows it)

@@ -1,0 +1,99 @@
+"""What leaves a store, and what stays."""
+
+from __future__ import annotations
+
+from deniable.collector.store.sql import SqlStore
+from tests.collector.store.helpers import HOUR, a_cell, a_collection, batch, fold_all, identifier, reports, total
+
+
+def test_a_report_is_deleted_while_it_is_one_and_its_id_stays_remembered(store: SqlStore) -> None:
+    a_collection(store)
+    cell = a_cell()
+    store.commit([reports(cell, range(10))])
+    assert store.delete_report(1, HOUR, identifier(4)) == "deleted"
+    assert store.delete_report(1, HOUR, identifier(4)) == "deleted"
+    assert store.commit([reports(cell, [4])]) == [0]
+    assert store.waiting() == [(cell, 9)]
+    fold_all(store)
+    assert total(store.summaries([cell])[0]) == (sum(range(10)) - 4, 9)
+    assert store.delete_report(1, HOUR, identifier(4)) == "deleted"
+    assert store.delete_report(1, HOUR, identifier(5)) == "counted"
+
+
+def test_an_id_of_another_hour_or_collection_is_unknown(store: SqlStore) -> None:
+    a_collection(store)
+    store.commit([reports(a_cell(), [1]), reports(a_cell(), [1], HOUR + 1)])
+    assert store.delete_report(1, HOUR - 1, identifier(1)) == "unknown"
+    assert store.delete_report(2, HOUR, identifier(1)) == "unknown"
+    assert store.delete_report(1, HOUR, identifier(2)) == "unknown"
+    assert store.delete_report(1, HOUR, identifier(1)) == "deleted"
+    assert store.waiting() == [(a_cell(), 1)]
+    assert store.delete_report(1, HOUR + 1, identifier(1)) == "deleted"
+    assert store.waiting() == []
+
+
+def test_bytes_of_two_neighbours_are_not_taken_for_an_id(store: SqlStore) -> None:
+    a_collection(store)
+    left, right = bytes(8) + b"12345678", b"abcdefgh" + bytes(8)
+    between = left[8:] + right[:8]
+    one = reports(a_cell(), [1])
+    for identity in (left, right, between):
+        store.commit([type(one)(one.cell, HOUR, (identity,), b"\0\1", 1)])
+    both = type(one)(one.cell, HOUR + 1, (left, right, between), b"\0\1\0\2\0\3", 3)
+    store.commit([both])
+    assert store.delete_report(1, HOUR + 1, between) == "deleted"
+    fold_all(store)
+    assert total(store.summaries([a_cell()])[0]) == (3 + 1 + 2, 5)
+
+
+def test_the_last_report_of_a_row_and_whole_batches_are_deleted(store: SqlStore) -> None:
+    a_collection(store)
+    cell = a_cell()
+    store.commit([reports(cell, [1]), batch(cell, 7, 100), batch(cell, 8, 10)])
+    assert store.delete_report(1, HOUR, identifier(1)) == "deleted"
+    assert store.delete_report(1, HOUR, identifier(7)) == "deleted"
+    assert store.waiting() == [(cell, 10)]
+    fold_all(store)
+    assert total(store.summaries([cell])[0]) == (80, 10)
+
+
+def test_what_was_kept_of_a_counted_report_is_deleted_but_its_count_stays(store: SqlStore) -> None:
+    a_collection(store)
+    cell = a_cell()
+    store.commit([reports(cell, [258, 772])])
+    fold_all(store, keep=True)
+    assert kept_bytes(store) == [b"\1\2\3\4"]
+    assert store.delete_report(1, HOUR, identifier(258)) == "counted"
+    assert kept_bytes(store) == [b"\3\4"]
+    assert store.delete_report(1, HOUR, identifier(258)) == "counted"
+    assert store.delete_report(1, HOUR, identifier(772)) == "counted"
+    assert kept_bytes(store) == []
+    assert total(store.summaries([cell])[0]) == (258 + 772, 2)
+
+
+def test_old_buckets_are_dropped_with_all_that_is_stored_for_them(store: SqlStore) -> None:
+    a_collection(store)
+    a_collection(store, "flavours")
+    old, new, elsewhere = a_cell(bucket=HOUR), a_cell(bucket=HOUR + 1), a_cell(2)
+    for cell in (old, new, elsewhere):
+        store.commit([reports(cell, [cell.collection, cell.bucket % 10 + 10])])
+    fold_all(store, keep=True)
+    before = store.kept(1)
+    store.commit([reports(old, [99]), reports(a_cell(bucket=HOUR - 1), [98])])
+    assert store.drop(1, HOUR + 1) == 1
+    assert [kept.cell for kept in store.kept(1)] == [new]
+    assert [kept.cell for kept in store.kept(2)] == [elsewhere]
+    assert store.waiting() == []
+    assert store.summaries([old]) == [None]
+    assert store.drop(1, HOUR + 1) == 0
+    store.commit([reports(old, [50])])
+    fold_all(store)
+    assert next(kept.version for kept in store.kept(1) if kept.cell == old) > max(kept.version for kept in before)
+    assert total(store.summaries([old])[0]) == (50, 1)
+
+
+def kept_bytes(store: SqlStore) -> list[bytes]:
+    """The payloads of all stored reports."""
+    return store.database.read(
+        lambda connection: list(connection.exec_driver_sql("SELECT payloads FROM reports ORDER BY number").scalars())
+    )
