@@ -1,4 +1,4 @@
-"""The dashboard shows what the collector answers, to everybody: by keyboard, by screen reader, in the dark, on a phone."""
+"""The dashboard shows what the collector answers: by keyboard, by screen reader, in the dark, on a phone."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_what_is_shown_can_be_taken_along(filled: Site) -> None:
             page.get_by_role("button", name=button, exact=True).click()
         kept[button] = waiting.value.path().read_bytes()
     rows = list(csv.DictReader(kept["CSV"].decode().splitlines()))
-    assert [row["label"] for row in rows] == WAYS[:3] + ["car"]
+    assert [row["label"] for row in rows] == [*WAYS[:3], "car"]
     assert sum(float(row["frequency"]) for row in rows) == pytest.approx(1, abs=1e-6)
     assert kept["PNG"].startswith(b"\x89PNG")
     assert b"<svg" in kept["SVG"]

@@ -1,4 +1,4 @@
-"""A person answers on a page: once, whatever happens to tabs, network and storage, and sees what is sent before it is."""
+"""A person answers on a page: once, whatever tabs, network and storage do, and sees what will be sent."""
 
 from __future__ import annotations
 
