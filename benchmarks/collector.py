@@ -199,9 +199,9 @@ def jobs(running: Server, requests: int) -> Iterator[tuple[str, Any]]:
 
     yield "single reports", single
     cases = {
-        "grr": (dn.mechanism("grr", k=100, epsilon=1.0), 400, False),
+        "grr": (dn.mechanism("grr", k=100, epsilon=1.0), 1_500, False),
         "grr with ids": (dn.mechanism("grr", k=100, epsilon=1.0), 30, True),
-        "csr": (dn.mechanism("csr", k=1000, epsilon=3.0), 200, False),
+        "csr": (dn.mechanism("csr", k=1000, epsilon=3.0), 800, False),
         "clh with ids": (dn.mechanism("clh", k=1000, epsilon=3.0), 30, True),
         "clh": (dn.mechanism("clh", k=1000, epsilon=3.0), 200, False),
         "oue": (dn.mechanism("oue", k=1024, epsilon=1.0), 40, False),
@@ -210,7 +210,10 @@ def jobs(running: Server, requests: int) -> Iterator[tuple[str, Any]]:
 
         def batch(name: str = name, mechanism: Any = mechanism, count: int = count, with_ids: bool = with_ids) -> str:
             rate = batches(running, name.replace(" ", "-"), mechanism, count, with_ids)
-            return f"{rate.acknowledged:,.0f} reports/s acknowledged, {rate.counted:,.0f} counted, {rate.computed:,.0f} per processor second"
+            return (
+                f"{rate.acknowledged:,.0f} reports/s acknowledged, {rate.counted:,.0f} counted, "
+                f"{rate.computed:,.0f} per processor second"
+            )
 
         yield f"batches of {name}", batch
     for name in ("csr", "clh"):
