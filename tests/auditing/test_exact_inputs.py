@@ -149,4 +149,4 @@ def test_code_needs_sizes_that_can_be_tried() -> None:
         dn.audit(keeping, values=2)
     with pytest.raises(dn.InvalidArgument, match="calls"):
         dn.audit(keeping, values=4, words=4, bits=8)
-    assert dn.audit(lambda value, words: [np.int64(words[0] % 2), "a", b"b"], values=2, words=1, bits=2).passed
+    assert dn.audit(lambda _, words: [np.int64(words[0] % 2), "a", b"b"], values=2, words=1, bits=2).passed

@@ -30,7 +30,8 @@ def derived(m: Mechanism) -> ExactAudit:
     says = m.guarantee()
     assert found.ratio == says.ratio
     assert found.passed
-    assert found.spent is not None and found.slack is not None
+    assert found.spent is not None
+    assert found.slack is not None
     assert 0 <= says.epsilon - float(found.spent) < 1e-14
     assert float(found.slack) == pytest.approx(says.slack, rel=1e-9, abs=1e-18)
     return found
@@ -72,7 +73,8 @@ def test_a_spec_that_promises_less_than_it_spends_exceeds() -> None:
     document["parameters"]["epsilon"] = 0.5
     found = audit_text(json.dumps(document), code=False)
     assert found.exceeds
-    assert found.slack is not None and -0.51 < found.slack < -0.49
+    assert found.slack is not None
+    assert -0.51 < found.slack < -0.49
 
 
 def test_labels_name_the_witness() -> None:
@@ -85,7 +87,9 @@ def test_labels_name_the_witness() -> None:
 
 
 def test_the_second_class_of_reports_is_shown_where_there_are_several() -> None:
-    found = audit_text(dn.mechanism("matrix", k=2, epsilon=2.0, matrix=[[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]).spec.to_json())
+    found = audit_text(
+        dn.mechanism("matrix", k=2, epsilon=2.0, matrix=[[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]).spec.to_json()
+    )
     assert [name for name, _ in found.facts].count("second class") == 1
 
 
