@@ -1,4 +1,4 @@
-"""What an empirical audit finds in other libraries: `make audit-peers` writes a table of docs/audited-elsewhere.md."""
+"""What audits find in other libraries: `make audit-peers` rewrites the table of docs/audited-elsewhere.md."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     python -m tools.peer_reports
 
 reads requests from standard input, one per line, [client, value, n], and answers each on standard output by a line,
-{"shape": ..., "dtype": ...} or {"missing": why}, then the bytes of the array. Clients are called user by user, as
-the libraries' documentation shows.
+{"shape": ..., "dtype": ...} or {"missing": why}, followed by the bytes of the array. Clients are called user by user,
+as the documentation of the libraries shows.
 """
 
 from __future__ import annotations

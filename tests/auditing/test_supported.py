@@ -11,6 +11,7 @@ import deniable as dn
 from deniable.core.domain.open import Open
 from tests.contract import cases
 
+PUBLIC = ("clh", "olh", "blh", "flh", "rhr", "orr", "hcms", "cms", "orappor", "mss", "csr", "pgr")
 UNLIKE = ("orappor", "cms", "she", "matrix", "clh")  # more than two levels: other rules, tested below
 
 
@@ -50,9 +51,7 @@ def test_the_rule_for_any_mechanism_agrees(name: str) -> None:
         assert Definition.supported(m, reports, indices).shape == m.supported(reports, indices).shape
 
 
-@pytest.mark.parametrize(
-    "name", ["clh", "olh", "blh", "flh", "rhr", "orr", "hcms", "cms", "orappor", "mss", "csr", "pgr"]
-)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_public_parts_are_drawn_without_the_value(name: str) -> None:
     m = cases.of(name).one()
     label = m.domain.all_labels()[0]

@@ -101,6 +101,7 @@ def wheel(folder: Path, modified: int) -> bytes:
     """Build the wheel from a copy of the sources in this folder, all modified at this time."""
     source = folder / "source"
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "vectors", source / "vectors")
     for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, source)
     for path in source.rglob("*"):
@@ -117,3 +118,5 @@ def test_the_wheel_is_the_same_from_another_folder_at_another_time(tmp_path: Pat
     assert hashlib.sha256(one).digest() == hashlib.sha256(other).digest()
     with zipfile.ZipFile(io.BytesIO(one)) as contents:
         assert {"LICENSE", "NOTICE"} <= {Path(name).name for name in contents.namelist()}
+        published = {path.name for path in (ROOT / "vectors").glob("*.json")}
+        assert {f"deniable/vectors/{name}" for name in published} <= set(contents.namelist())

@@ -17,10 +17,10 @@ import math
 
 import numpy as np
 
-from deniable.core.arrays import Floats
+from deniable.core.arrays import Floats, Numbers
 
 
-def lower_limits(right: Floats, guesses: Floats, alpha: float) -> Floats:
+def lower_limits(right: Numbers, guesses: Numbers, alpha: float) -> Floats:
     """The lower confidence limits of probabilities, each from so many right guesses."""
     from scipy.special import betaincinv
 
@@ -29,7 +29,7 @@ def lower_limits(right: Floats, guesses: Floats, alpha: float) -> Floats:
 
 def lower_limit(right: int, guesses: int, alpha: float) -> float:
     """The lower confidence limit of a probability, from `right` of so many guesses."""
-    return float(lower_limits(np.float64(right), np.float64(guesses), alpha))
+    return float(lower_limits(np.array(right), np.array(guesses), alpha))
 
 
 def epsilon_above(right: int, guesses: int, size: int, alpha: float) -> float:

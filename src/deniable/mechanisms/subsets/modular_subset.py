@@ -31,7 +31,7 @@ from deniable.estimation.tails import Steps
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, checked_epsilon
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.bitmaps import marks, words_of_marks
+from deniable.mechanisms.layouts.bitmaps import marked, marks, words_of_marks
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.residues import ResidueLayout
 from deniable.mechanisms.layouts.subset_code import MAX_VALUES
@@ -160,10 +160,10 @@ class ModularSubsetSelection(Mechanism):
         return chance / self.cohorts
 
     def supported(self, data: Payloads, indices: Indices) -> Mask:
-        residues = (indices % np.array(self.moduli)[:, np.newaxis])[self.public_part(data)]
-        words = np.take_along_axis(data, 1 + residues // 64, axis=1)
-        bits = words >> (residues % 64).astype(np.uint64)
-        return np.asarray(bits & np.uint64(1), np.bool_)
+        cohorts, out = self.public_part(data), np.empty((len(data), len(indices)), np.bool_)
+        for j, m in enumerate(self.moduli):
+            out[cohorts == j] = marked(data[cohorts == j, 1:], indices % m)
+        return out
 
     def public_part(self, data: Payloads) -> Indices:
         return data[:, 0].astype(np.int64)  # the cohort
