@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from deniable.auditing.amplification.answer import at_most
+from deniable.core.display import at_most
 from deniable.core.domain.open import Open
 from deniable.core.limits import setup_text
 
