@@ -20,8 +20,8 @@ SECTIONS = {
         "mechanisms": "List the mechanisms that a spec can name.",
     },
     "Prove and attack": {
-        "attack": "What one report gives away, and what liars gain; find them.",
-        "amplify": "What shuffling the reports adds to privacy, by proved bounds.",
+        "attack": "Say what one report gives away, and what liars gain.",
+        "amplify": "Say what shuffling the reports adds to privacy.",
     },
     "Publish counts and ask questions about them": {
         "release": "Publish counts once, with exact discrete Laplace noise.",
