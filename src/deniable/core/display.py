@@ -34,6 +34,15 @@ def percent(share: float, digits: int) -> str:
     return f"{text.removeprefix('-') if float(text) == 0 else text}%"
 
 
+def share_of_users(share: float) -> str:
+    """A share with three digits.
+
+    >>> share_of_users(0.0167), share_of_users(0.000187), share_of_users(34.4)
+    ('1.67%', '0.0187%', '34.4 times all users')
+    """
+    return f"{100 * share:.3g}%" if share < 10 else f"{share:.3g} times all users"
+
+
 def at_most(number: float, digits: int = 3) -> str:
     """Write an upper bound in a few digits, rounded up.
 
