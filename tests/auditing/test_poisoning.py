@@ -167,7 +167,7 @@ def test_levels_and_thresholds_agree() -> None:
     ("targets", "options", "message"),
     [
         ("abc", {}, "targets must be a list of values"),
-        ([7], {}, "value at position 0 must"),
+        ([7], {}, "label must be one of the 3 labels"),
         ([], {}, "targets must name at least one value"),
         (4, {}, "targets must be a whole number from 1 to 3"),
         (1, {"liars": 0}, "liars must lie strictly between 0 and 1"),

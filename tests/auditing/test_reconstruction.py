@@ -47,7 +47,7 @@ def test_large_domains_are_no_problem_with_a_prior_that_matters() -> None:
         ([0.5, 0.4, 0.05], "prior must sum to 1, got 0.95. Divide each share by the sum."),
         ([0.5, 0.5], "prior must have one share for each of 3 values"),
         ([1.5, -0.5, 0.0], "prior must have shares from 0 to 1"),
-        ({"a": 0.5, "x": 0.5}, "value at position 1"),
+        ({"a": 0.5, "x": 0.5}, "label must be one of the 3 labels"),
         ({"a": 0.2}, "prior must sum to 1"),
         ("abc", "prior must be a mapping"),
         (0.5, "prior must be a mapping"),

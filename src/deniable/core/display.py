@@ -34,6 +34,27 @@ def percent(share: float, digits: int) -> str:
     return f"{text.removeprefix('-') if float(text) == 0 else text}%"
 
 
+def share_of_users(share: float) -> str:
+    """A share with three digits.
+
+    >>> share_of_users(0.0167), share_of_users(0.000187), share_of_users(34.4)
+    ('1.67%', '0.0187%', '34.4 times all users')
+    """
+    return f"{100 * share:.3g}%" if share < 10 else f"{share:.3g} times all users"
+
+
+def at_most(number: float, digits: int = 3) -> str:
+    """Write an upper bound in a few digits, rounded up.
+
+    >>> at_most(0.06843), at_most(1e-6), at_most(4.0)
+    ('0.0685', '1e-06', '4')
+    """
+    if number == 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(number)) - digits + 1)
+    return f"{math.ceil(number / unit * (1 - 1e-12)) * unit:.{digits}g}"
+
+
 def cells(rows: Iterable[Any]) -> list[list[str]]:
     """Frequency, standard error and both ends of the interval of each row, with the same number of decimals."""
     rows = list(rows)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from deniable.auditing.amplification.answer import at_most
+from deniable.core.display import at_most
+from deniable.core.display import share_of_users as percent
 from deniable.core.domain.open import Open
 from deniable.core.limits import setup_text
 
@@ -24,11 +25,6 @@ def as_text(plan: Plan) -> str:
     lines += ["", *([f"Instead of {plan.mechanism.name}:"] if plan.runners_up else [])]
     lines += [f"  {name}: {reason}" for name, reason in others(plan)]
     return "\n".join([*lines, *(["", *plan.notes] if plan.notes else [])]).rstrip()
-
-
-def percent(share: float) -> str:
-    """A share with three digits: 1.67%, 0.0187%, 45.5%."""
-    return f"{100 * share:.3g}%" if share < 10 else f"{share:.3g} times all users"
 
 
 def heading(plan: Plan) -> str:

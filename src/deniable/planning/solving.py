@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from deniable.core.display import share_of_users
 from deniable.core.errors import InvalidArgument
 from deniable.mechanisms.base.definition import MAX_EPSILON
 from deniable.mechanisms.base.mechanism import Mechanism
@@ -20,7 +21,6 @@ from deniable.planning.answer import Plan
 from deniable.planning.assembling import assembled
 from deniable.planning.exact_power import MOST
 from deniable.planning.goals import Goal, least_epsilon, rounded_users
-from deniable.planning.plan_text import percent
 from deniable.planning.question import Question, suspected
 from deniable.planning.sample_size import users_of
 from deniable.planning.shuffling import RESPONSE, largest_local
@@ -114,7 +114,7 @@ def _with_usual_epsilon(asked: Question) -> Plan:
     """Answer for a usual epsilon, and say what others would give."""
     made = answered(replace(asked, epsilon=ASSUMED_EPSILON))
     margins = {epsilon: _order(asked, epsilon)[0][0].margin(made.n, level=asked.level) for epsilon in USUAL_EPSILONS}
-    listed = ", ".join(f"{percent(margin)} at epsilon {epsilon:g}" for epsilon, margin in margins.items())
+    listed = ", ".join(f"{share_of_users(margin)} at epsilon {epsilon:g}" for epsilon, margin in margins.items())
     note = f"Epsilon was not given; this is for {ASSUMED_EPSILON:g}. With {made.n:,} users the margin is {listed}."
     return replace(made, notes=(note, *made.notes))
 

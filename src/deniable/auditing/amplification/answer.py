@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deniable.core.display import brief
+from deniable.core.display import at_most, brief
 
 
 @dataclass(frozen=True)
@@ -64,15 +63,3 @@ class Amplification:
         from deniable.cards.markup import card, facts
 
         return card("Amplification", "after the shuffle", facts(self.facts()), notes=(*self.conditions, *self.notes))
-
-
-def at_most(number: float) -> str:
-    """Write an upper bound in three digits, rounded up.
-
-    >>> at_most(0.06843), at_most(1e-6), at_most(4.0)
-    ('0.0685', '1e-06', '4')
-    """
-    if number == 0:
-        return "0"
-    unit = 10.0 ** (math.floor(math.log10(number)) - 2)
-    return f"{math.ceil(number / unit * (1 - 1e-9)) * unit:.3g}"

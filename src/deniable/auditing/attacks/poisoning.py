@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from deniable.auditing.attacks.pairs import visible_liars
-from deniable.core.display import brief
+from deniable.core.display import brief, share_of_users
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, kind_of
 from deniable.core.summary import MAX_COUNT
@@ -64,11 +64,12 @@ class Poisoning:
     def __str__(self) -> str:
         several = len(self.targets) > 1
         many = f"{len(self.targets):,} targets" if several else f"value {self.targets[0]!r}"
-        together = f", and those of {many} together by up to {self.together:.3g}" if several else ""
+        together = f", and those of {many} together by up to {_number(self.together)}" if several else ""
+        alone = math.ceil(self.hidden)
         lines = [
-            f"One false report moves a count by {self.least:.3g} to {self.most:+.3g}{together}.",
-            f"{100 * self.liars:.3g}% of {self.n:,} users, together, add {100 * self.shift:.3g}% to {many}.",
-            f"{math.ceil(self.hidden):,} false reports move a rare value by one standard error.",
+            f"One false report moves a count by {_number(self.least)} to +{_number(self.most)}{together}.",
+            f"{100 * self.liars:.3g}% of {self.n:,} users, together, add {share_of_users(self.shift)} to {many}.",
+            f"{alone:,} false report{'s move' if alone > 1 else ' moves'} a rare value by one standard error.",
         ]
         if self.visible is not None and self.visible < 1:
             lines.append(f"The pair detector sees lies for {many} from about {100 * self.visible:.2g}% of liars on.")
@@ -107,6 +108,10 @@ def poisoning(
         hidden=math.sqrt(n * mechanism.variance(0.0)) / ends[1],
         visible=visible_liars(mechanism, len(places), n),
     )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def min_max(ends: list[tuple[float, float]]) -> tuple[float, float]:

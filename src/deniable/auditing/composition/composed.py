@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.arrays import Floats
-from deniable.core.display import brief
+from deniable.core.display import at_most, brief
 from deniable.core.errors import InvalidArgument, kind_of
 from deniable.core.validate import between, positive, whole
 
@@ -57,11 +57,11 @@ class Composition:
 
     def __str__(self) -> str:
         lines = [f"{self.reports:,} reports of one person spend"]
-        lines.append(f"  epsilon {self.basic:.4g} with certainty (they add up)")
+        lines.append(f"  epsilon {at_most(self.basic, 4)} with certainty (they add up)")
         rules = {"advanced composition": self.advanced, "the exact law of the odds": self.exact}
         for name, bound in rules.items():
             if bound is not None:
-                lines.append(f"  epsilon {bound:.4g} but for a probability of {self.delta:.3g} ({name})")
+                lines.append(f"  epsilon {at_most(bound, 4)} but for a probability of {self.delta:.3g} ({name})")
         return "\n".join(lines)
 
 

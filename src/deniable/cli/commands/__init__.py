@@ -29,8 +29,8 @@ SECTIONS = {
     },
     "Prove and attack": {
         "audit": "Find what epsilon is really spent, and prove it by a witness.",
-        "attack": "What one report gives away, and what liars gain; find them.",
-        "amplify": "What shuffling the reports adds to privacy, by proved bounds.",
+        "attack": "Say what one report gives away, and what liars gain.",
+        "amplify": "Say what shuffling the reports adds to privacy.",
     },
     "Publish counts and ask questions about them": {
         "release": "Publish counts once, with exact discrete Laplace noise.",

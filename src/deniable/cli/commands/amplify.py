@@ -27,7 +27,7 @@ def amplify(
     ] = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Say what shuffling the reports adds to privacy, by proved bounds.
+    """Say what shuffling the reports adds to privacy.
 
     Only bounds that are proved are used. The conditions under which the answer
     holds are printed with it.

@@ -41,10 +41,10 @@ def attack(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what one report gives away, and what liars gain; find them.
+    """Say what one report gives away, and what liars gain.
 
-    All numbers are exact, from the integers that run. With --reports, the exit
-    code is 1 if there is an alarm.
+    All numbers are exact, from the integers that run. With --reports, liars are
+    looked for in them, and the exit code is 1 if there is an alarm.
 
     \b
     Examples:
