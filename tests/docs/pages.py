@@ -17,7 +17,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 EXECUTED = [ROOT / "README.md", *PAGES]
 ALL = [*EXECUTED, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
-LANGUAGES = {"python", "pycon", "console", "text", "markdown", "formula", "javascript", "typescript"}
+LANGUAGES = {"python", "pycon", "console", "text", "markdown", "formula", "javascript", "typescript", "html"}
 
 FENCE = re.compile(
     r"""^(?P<indent>\ *)(?P<ticks>`{3,})(?P<language>\w*)(?:\ title="(?P<title>[^"\n]+)")?\n

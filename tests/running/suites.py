@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-# A suite is a folder of tests/, or the doctests of a package. Together: nine minutes on two cores.
+# A suite is a folder of tests/, or the doctests of a package. Together: ten minutes on two cores.
 BUDGETS = {
     "papers": 2,
     "src": 2,
