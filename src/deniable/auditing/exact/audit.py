@@ -96,8 +96,10 @@ class ExactAudit:
             lines.append(("second class", self._witnessed(second)))
         if self.channel.rate is not None:
             sign = "at most " if self.channel.rate_is_bound else ""
-            blind = f"(without it {1 / self.channel.values:.4%})"
-            lines.append(("attack rate", f"{sign}{float(self.channel.rate):.4%} of guesses from one report {blind}"))
+            blind = f"(without it {100 / self.channel.values:.4g}%)"
+            lines.append(
+                ("attack rate", f"{sign}{100 * float(self.channel.rate):.4g}% of guesses from one report {blind}")
+            )
         if self.vectors:
             lines.append(("vectors", self.vectors))
         return lines + [("fault", fault) for fault in self.faults]

@@ -47,8 +47,11 @@ def csr(document: Document) -> Channel:
         return two_level(document, cohorts, modulus, size, _moved(cohorts, size, modulus), None)
     classes, root = whole(sets, "classes", 1), whole(sets, "root", 1)
     chosen, powers = numbers(sets, "chosen"), numbers(sets, "cohorts")
-    if (modulus - 1) % classes or modulus > _MOST_SET:
-        raise SpecError(f"classes must divide {modulus} - 1, and the modulus be at most {_MOST_SET}")
+    if (modulus - 1) % classes:
+        raise SpecError(f"classes must divide {modulus} - 1, got {classes}")
+    if modulus > _MOST_SET:  # too many to list; what is needed is how many there are
+        size = len(set(chosen)) * (modulus - 1) // classes + (sets.get("zero") is True)
+        return two_level(document, len(powers), modulus, size, _moved(len(powers), size, modulus), None)
     step = pow(root, classes, modulus)
     base = {0} if sets.get("zero") is True else set()
     for a in chosen:
@@ -68,36 +71,40 @@ def csr(document: Document) -> Channel:
 
 def pgr(document: Document) -> Channel:
     """A value moves by an element inside or outside a hyperplane of a projective geometry."""
-    points, base = _geometry(document)
+    points, inside, base = _geometry(document)
 
     def supports(report: int, index: int) -> bool:
         return (report - index) % points in base
 
-    return two_level(document, 1, points, len(base), _moved(1, len(base), points), supports)
+    draws = _moved(1, inside, points)
+    return two_level(document, 1, points, inside, draws, supports if base else None)
 
 
 def hpgr(document: Document) -> Channel:
     """Values are dealt to h blocks, each numbered by a geometry."""
-    points, base = _geometry(document)
+    points, inside, base = _geometry(document)
     blocks = document.parameter("h", 1)
 
     def supports(report: int, index: int) -> bool:
         block, y = divmod(report, points)
         return block == index % blocks and (y - index // blocks) % points in base
 
-    draws = (("rejection_inside", len(base)), ("rejection_outside", blocks * points - len(base)))
-    return two_level(document, 1, blocks * points, len(base), draws, supports)
+    draws = (("rejection_inside", inside), ("rejection_outside", blocks * points - inside))
+    return two_level(document, 1, blocks * points, inside, draws, supports if base else None)
 
 
-def _geometry(document: Document) -> tuple[int, set[int]]:
+def _geometry(document: Document) -> tuple[int, int, set[int]]:
+    """The points of a geometry, how many lie on a hyperplane, and which; none are listed if they are too many."""
     q, t = document.parameter("q", 2), document.parameter("t", 2)
-    points = (q**t - 1) // (q - 1)
+    if t * q.bit_length() > 64:
+        raise SpecError(f"a geometry must have less than 2^64 points, got q = {q} and t = {t}")
+    points, inside = (q**t - 1) // (q - 1), (q ** (t - 1) - 1) // (q - 1)
     if points * t > _MOST_SET:
-        raise SpecError(f"the geometry must have at most {_MOST_SET // t} points to be listed, got {points}")
+        return points, inside, set()
     base = set(singer_set(q, t, numbers(document.parameters, "polynomial")))
-    if len(base) != (q ** (t - 1) - 1) // (q - 1):
+    if len(base) != inside:
         raise SpecError("the polynomial must be primitive: its recurrence gives no hyperplane")
-    return points, base
+    return points, inside, base
 
 
 def _moved(cohorts: int, inside: int, modulus: int) -> tuple[tuple[str, int], ...]:

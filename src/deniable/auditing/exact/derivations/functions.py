@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from hashlib import blake2s
 
@@ -67,13 +67,16 @@ def parity(number: int) -> int:
     return bin(number).count("1") % 2
 
 
-def classes_of(modulus: int, classes: int, root: int) -> list[int]:
-    """The cyclotomic class of each number below the modulus; that of 0 is `classes`, which is no class."""
-    table, power = [classes] * modulus, 1
-    for exponent in range(modulus - 1):
-        table[power] = exponent % classes
-        power = power * root % modulus
-    return table
+def class_by_power(modulus: int, classes: int, root: int) -> Callable[[int], int]:
+    """The cyclotomic class of a number modulo a prime; that of 0 is `classes`, which is no class.
+
+    A power root^e lies in class e mod N; raised to (K - 1)/N it depends on this class alone.
+    """
+    step = (modulus - 1) // classes
+    class_of = {0: classes}
+    for exponent in range(classes):
+        class_of[pow(pow(root, exponent, modulus), step, modulus)] = exponent
+    return lambda number: class_of[pow(number % modulus, step, modulus)]
 
 
 def least_root(prime: int) -> int:

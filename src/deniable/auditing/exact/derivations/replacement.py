@@ -14,7 +14,7 @@ from deniable.auditing.exact.channel import Channel, Enumerable, Level, Report, 
 from deniable.auditing.exact.derivations.draws import draw_faults
 from deniable.auditing.exact.derivations.functions import (
     affine_bucket,
-    classes_of,
+    class_by_power,
     inner_product,
     least_root,
     parity,
@@ -87,11 +87,11 @@ def _linear(document: Document, g: int, lines: bool) -> Channel:
 def clh(document: Document) -> Channel:
     """The class of x - y modulo a prime; where x = y a uniform class is sent."""
     modulus, classes = document.parameter("modulus", 3), document.parameter("classes", 2)
-    if (modulus - 1) % classes or modulus > _MOST_TABLE:
-        raise SpecError(f"classes must divide {modulus} - 1, and the modulus be at most {_MOST_TABLE}, got {classes}")
-    table = classes_of(modulus, classes, least_root(modulus))
+    if (modulus - 1) % classes or classes > _MOST_TABLE:
+        raise SpecError(f"classes must divide {modulus} - 1, and be at most {_MOST_TABLE}, got {classes}")
+    class_of = class_by_power(modulus, classes, least_root(modulus))
     draws = (("rejection_class", classes), ("rejection_public", modulus))
-    return _channel(document, _Shape(modulus, classes, lambda index, public: table[(index - public) % modulus], draws))
+    return _channel(document, _Shape(modulus, classes, lambda index, public: class_of(index - public), draws))
 
 
 def rhr(document: Document) -> Channel:
