@@ -19,10 +19,12 @@ from deniable.core.summary import Summary
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
 from deniable.wire.payloads import Payloads
+from tests import ROOT
 from tests.collector.http.running import DAY, LABELS, M, Running, frame
 
 COUNTRIES = {"segments": [{"name": "country", "labels": ["de", "fr", "it"]}]}
 PATH = "/v1/collections/themes"
+PAGE = (ROOT / "docs/collector-api.md").read_text()
 
 
 def send(
@@ -40,7 +42,13 @@ def send(
 def get(collector: Running, path: str, name: str = "themes") -> Any:
     answer = collector.ask("GET", f"/v1/collections/{name}/{path}", None, collector.key("read", name))
     assert answer.status == 200, answer.body
-    return answer.json
+    return described(answer.json)
+
+
+def described(found: dict[str, Any]) -> dict[str, Any]:
+    """An answer, all of whose members the page on the API names."""
+    assert [name for name in found if f'"{name}"' not in PAGE and f"`{name}`" not in PAGE] == []
+    return found
 
 
 @pytest.fixture
@@ -205,7 +213,8 @@ def test_candidates_of_an_open_domain(collector: Running) -> None:
     summary = send(collector, m, ["apple"] * 3000 + ["pear"] * 1500, "words")
     collector.fold()
     body = {"candidates": ["apple", "pear", "plum"], "from": "2026-03-30", "level": 0.9}
-    found = collector.ask("POST", "/v1/collections/words/candidates", body, collector.key("read", "words")).json
+    answer = collector.ask("POST", "/v1/collections/words/candidates", body, collector.key("read", "words"))
+    found = described(answer.json)
     expected = m.estimate(summary, candidates=body["candidates"])
     assert [row["label"] for row in found["present"]] == [row.label for row in expected.present(level=0.9)][:2]
     assert found["present"][0]["label"] == "apple"
