@@ -93,13 +93,14 @@ def single_reports(running: Server, requests: int, secret: bytes, mechanism: Any
 
 
 class Rate(NamedTuple):
-    """Reports per second until all are acknowledged, and until all are counted."""
+    """Reports per second until all are acknowledged, until all are counted, and per second of processor time."""
 
     acknowledged: float
     counted: float
+    computed: float
 
 
-def batches(running: Server, name: str, mechanism: Any, count: int, with_ids: bool, connections: int = 4) -> Rate:
+def batches(running: Server, name: str, mechanism: Any, count: int, with_ids: bool, connections: int = 16) -> Rate:
     """Send batches of reports, and wait until they are counted."""
     secret = collection(running, name, mechanism)
     payloads = Payloads(mechanism, with_ids)
@@ -115,12 +116,13 @@ def batches(running: Server, name: str, mechanism: Any, count: int, with_ids: bo
         made.append(request("POST", "/v1/batches", head._replace(ids=ids, batch=os.urandom(16)).to_bytes()))
     asyncio.run(post(running.port, [made[:1]]))  # compiles
     wait_for(running, name, PER_BATCH)
-    start = time.perf_counter()
+    start, before = time.perf_counter(), running.seconds
     asyncio.run(post(running.port, [made[1:][own::connections] for own in range(connections)]))
     acknowledged = time.perf_counter() - start
     wait_for(running, name, PER_BATCH * (count + 1))
     counted = time.perf_counter() - start
-    return Rate(PER_BATCH * count / acknowledged, PER_BATCH * count / counted)
+    sent = PER_BATCH * count
+    return Rate(sent / acknowledged, sent / counted, sent / (running.seconds - before))
 
 
 def wait_for(running: Server, name: str, n: int) -> None:
@@ -197,9 +199,9 @@ def jobs(running: Server, requests: int) -> Iterator[tuple[str, Any]]:
 
     yield "single reports", single
     cases = {
-        "grr": (dn.mechanism("grr", k=100, epsilon=1.0), 400, False),
+        "grr": (dn.mechanism("grr", k=100, epsilon=1.0), 1_500, False),
         "grr with ids": (dn.mechanism("grr", k=100, epsilon=1.0), 30, True),
-        "csr": (dn.mechanism("csr", k=1000, epsilon=3.0), 200, False),
+        "csr": (dn.mechanism("csr", k=1000, epsilon=3.0), 800, False),
         "clh with ids": (dn.mechanism("clh", k=1000, epsilon=3.0), 30, True),
         "clh": (dn.mechanism("clh", k=1000, epsilon=3.0), 200, False),
         "oue": (dn.mechanism("oue", k=1024, epsilon=1.0), 40, False),
@@ -208,7 +210,10 @@ def jobs(running: Server, requests: int) -> Iterator[tuple[str, Any]]:
 
         def batch(name: str = name, mechanism: Any = mechanism, count: int = count, with_ids: bool = with_ids) -> str:
             rate = batches(running, name.replace(" ", "-"), mechanism, count, with_ids)
-            return f"{rate.acknowledged:,.0f} reports/s acknowledged, {rate.counted:,.0f} counted"
+            return (
+                f"{rate.acknowledged:,.0f} reports/s acknowledged, {rate.counted:,.0f} counted, "
+                f"{rate.computed:,.0f} per processor second"
+            )
 
         yield f"batches of {name}", batch
     for name in ("csr", "clh"):

@@ -17,6 +17,7 @@ MAX_HOUR = 2**32 - 1
 _SECONDS = 3600
 _LENGTHS = {HOUR: 1, DAY: 24, WEEK: 168}
 _MONDAY = 4 * 24  # the first one, 1970-01-05
+_LAST_OF_CALENDAR = 70_389_527  # the last hour of the year 9999
 
 
 class Buckets(NamedTuple):
@@ -58,5 +59,7 @@ class Buckets(NamedTuple):
 
 def hour_text(hour: int) -> str:
     """An hour as people write it: the date alone at midnight."""
+    if hour > _LAST_OF_CALENDAR:
+        return f"hour {hour:,}"
     moment = datetime.fromtimestamp(hour * _SECONDS, UTC)
     return moment.strftime("%Y-%m-%d" if moment.hour == 0 else "%Y-%m-%dT%H:00Z")

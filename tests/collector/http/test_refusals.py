@@ -74,6 +74,7 @@ WRONG: dict[str, tuple[str, Made]] = {
     "another spec": ("unknown-spec", report(fingerprint=bytes.fromhex(OTHER.fingerprint))),
     "a time within a bucket": ("bad-bucket", report(hour=DAY + 1)),
     "the day after tomorrow": ("in-future", report(hour=DAY + 48)),
+    "a time beyond the calendar": ("bad-bucket", report(hour=4_294_967_290)),
     "the largest time": ("in-future", report(hour=4_294_967_280)),
     "before the window": ("too-old", report(hour=DAY - 24 * 9)),
     "the year 1970": ("too-old", report(hour=0)),

@@ -20,7 +20,7 @@ from deniable.collector.service.answers.estimating import (
     table,
     trend,
 )
-from deniable.collector.service.answers.pool import Pool
+from deniable.collector.service.answers.pool import Pool, Totals
 from deniable.collector.service.answers.selection import Selection, selection_of
 from deniable.collector.service.answers.strings import candidates, heavy_hitters
 from deniable.collector.service.service import Service
@@ -36,6 +36,7 @@ class Reading:
     def __init__(self, service: Service) -> None:
         self._service = service
         self.cache = Cache()
+        self._totals = Totals(service.store)
 
     def _kept(self, call: Call) -> list[Kept]:
         return self._service.store.kept(call.at.number)
@@ -57,12 +58,12 @@ class Reading:
 
     def estimate(self, call: Call) -> Reply:
         """Estimated frequencies."""
-        desk, store = call.at, self._service.store
+        desk, totals = call.at, self._totals
         wanted, selection = self._wanted(call), self._selection(call)
         pool = Pool.of(desk, self._kept(call), selection)
 
         def make() -> Reply:
-            answer = estimate_of(desk, pool, store, wanted.method, wanted.target)
+            answer = estimate_of(desk, pool, totals, wanted.method, wanted.target)
             if call.query["format"] == "json":
                 return as_json({**about(pool, selection), **document(answer, wanted)})
             return _table(table(answer, wanted), call.query["format"])
@@ -71,13 +72,13 @@ class Reading:
 
     def trend(self, call: Call) -> Reply:
         """One value, bucket by bucket."""
-        desk, store = call.at, self._service.store
+        desk, totals = call.at, self._totals
         wanted, selection, value = self._wanted(call), self._selection(call), call.query["value"]
         pool = Pool.of(desk, self._kept(call), selection)
         wanted = wanted._replace(method=wanted.method or "unbiased")
 
         def make() -> Reply:
-            rows = trend(desk, pool.cells, store, value, wanted)
+            rows = trend(desk, pool.cells, totals, value, wanted)
             if call.query["format"] != "json":
                 import pyarrow as pa
 
@@ -89,7 +90,7 @@ class Reading:
 
     def difference(self, call: Call) -> Reply:
         """One selection minus another."""
-        desk, store, wanted = call.at, self._service.store, self._wanted(call)
+        desk, totals, wanted = call.at, self._totals, self._wanted(call)
         kept = self._kept(call)
         chosen = [self._part(call, side) for side in "ab"]
         both = [each for each in kept if chosen[0].takes(each.cell) and chosen[1].takes(each.cell)]
@@ -99,7 +100,7 @@ class Reading:
 
         def make() -> Reply:
             shown = {"a": about(first, chosen[0]), "b": about(second, chosen[1])}
-            return as_json({"collection": desk.name, **shown, **difference(desk, (first, second), store, wanted)})
+            return as_json({"collection": desk.name, **shown, **difference(desk, (first, second), totals, wanted)})
 
         return self._cached(call, "difference", (first, second), (chosen, wanted), make)
 
@@ -113,27 +114,27 @@ class Reading:
 
     def candidates(self, call: Call) -> Reply:
         """Which of these strings are present."""
-        desk, store = call.at, self._service.store
+        desk, totals = call.at, self._totals
         asked: CandidatesAsked = call.body
         selection = selection_of(desk, asked.from_, asked.to, asked.segments, asked.spec)
         pool = Pool.of(desk, self._kept(call), selection)
         options = {name: getattr(asked, name) for name in ("method", "target", "level", "rate", "complete", "top")}
 
         def make() -> Reply:
-            found = candidates(desk, pool, store, asked.candidates, **options)
+            found = candidates(desk, pool, totals, asked.candidates, **options)
             return as_json({**about(pool, selection), **found})
 
         return self._cached(call, "candidates", (pool,), asked, make)
 
     def heavy_hitters(self, call: Call) -> Reply:
         """Frequent strings that nobody listed."""
-        desk, store, query = call.at, self._service.store, call.query
+        desk, totals, query = call.at, self._totals, call.query
         selection = self._selection(call)
         pool = Pool.of(desk, self._kept(call), selection)
         options = {name: query[name] for name in ("rate", "target", "level", "top")}
 
         def make() -> Reply:
-            return as_json({**about(pool, selection), **heavy_hitters(desk, pool, store, **options)})
+            return as_json({**about(pool, selection), **heavy_hitters(desk, pool, totals, **options)})
 
         return self._cached(call, "heavy-hitters", (pool,), (selection, options), make)
 

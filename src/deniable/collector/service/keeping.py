@@ -13,7 +13,7 @@ from deniable.collector.store.protocol import StorageTrouble, Store
 from deniable.collector.store.records import Cell
 from deniable.core.errors import DeniableError
 
-_FOLD_SECONDS = 0.2  # between two looks at what waits
+_FOLD_SECONDS = 0.5  # between two looks at what waits
 _KEEP_SECONDS = 5.0  # between two rounds of the rest
 _MOST_AT_ONCE = 2**20  # reports of one cell in one transaction
 _SPARE_HOURS = 2  # clocks of several processes may differ by this much

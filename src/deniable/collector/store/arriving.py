@@ -78,7 +78,8 @@ def _remembered_from(connection: Connection, wanted: set[int]) -> dict[int, int]
     """From which hour on ids are remembered; nobody forgets any until this transaction ends."""
     found: dict[int, int] = {}
     for number in sorted(wanted):
-        found.update(connection.execute(_REMEMBERED_FROM, {"wanted": number}).tuples().all())
+        for row in connection.execute(_REMEMBERED_FROM, {"wanted": number}):
+            found[row.number] = row.remembered_from
     if missing := wanted - set(found):
         raise InvalidArgument("collection", "be in the store", min(missing))
     return found

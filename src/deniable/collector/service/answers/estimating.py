@@ -7,15 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deniable.collector.service.answers.pool import Pool
+from deniable.collector.service.answers.pool import Pool, Totals
 from deniable.collector.service.answers.selection import Selection
 from deniable.collector.service.directory import Desk
 from deniable.collector.service.questions import CLOSED
-from deniable.collector.store.protocol import Store
 from deniable.collector.store.records import Kept
 from deniable.core.arrays import Integers
 from deniable.core.estimate import Estimate, Row
-from deniable.derived.alike import alike
+from deniable.derived.alike import Alike, alike
 from deniable.derived.labels import place_of
 from deniable.grouping.combined import combine_specs
 from deniable.wire.buckets import hour_text
@@ -36,12 +35,12 @@ class Wanted(NamedTuple):
     search: str | None = None
 
 
-def estimate_of(desk: Desk, pool: Pool, store: Store, method: str | None, target: str) -> Estimate:
+def estimate_of(desk: Desk, pool: Pool, totals: Totals, method: str | None, target: str) -> Estimate:
     """The estimate of a pool, of all its specs together."""
     if next(iter(desk.specs.values())).kind != CLOSED:
         hint = "Ask for candidates, or heavy-hitters."
         raise Refused("bad-argument", f"the collection has no list of values to estimate. {hint}")
-    parts = [(desk.spec(fingerprint).question, summary) for fingerprint, summary in pool.summaries(store).items()]
+    parts = [(desk.spec(fingerprint).question, summary) for fingerprint, summary in totals.of(pool).items()]
     return combine_specs(parts, method, target=target)  # type: ignore[arg-type]
 
 
@@ -109,12 +108,15 @@ def answer_rows(answer: Estimate, level: float, together: bool, places: Integers
     if places is not None:
         columns = [column[places] for column in columns]
         labels = [labels[place] for place in places.tolist()]
-    names = Row._fields
-    rows = zip(labels, *(column.tolist() for column in columns), strict=True)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [
+        {"label": label, "frequency": frequency, "std_error": error, "low": least, "high": most, "users": users}
+        for label, frequency, error, least, most, users in zip(
+            labels, *(column.tolist() for column in columns), strict=True
+        )
+    ]
 
 
-def trend(desk: Desk, kept: Sequence[Kept], store: Store, value: str, wanted: Wanted) -> Rows:
+def trend(desk: Desk, kept: Sequence[Kept], totals: Totals, value: str, wanted: Wanted) -> Rows:
     """One value in each bucket of these cells; where too little is published, nulls."""
     rows: Rows = []
     buckets: dict[int, list[Kept]] = {}
@@ -125,7 +127,7 @@ def trend(desk: Desk, kept: Sequence[Kept], store: Store, value: str, wanted: Wa
         row: dict[str, Any] = {"bucket": bucket, "time": hour_text(bucket), "n": 0, "withheld": pool.withheld}
         row |= dict.fromkeys(Row._fields[1:])
         if pool.n >= desk.settings.minimum:
-            answer = estimate_of(desk, pool, store, wanted.method, wanted.target)
+            answer = estimate_of(desk, pool, totals, wanted.method, wanted.target)
             places = np.array([place_of(answer.domain, label_in(answer, value))])
             row |= {"n": pool.n, **answer_rows(answer, wanted.level, False, places)[0]}
             del row["label"]
@@ -141,9 +143,14 @@ def label_in(answer: Estimate, text: str) -> Any:
     return text
 
 
-def difference(desk: Desk, pools: tuple[Pool, Pool], store: Store, wanted: Wanted) -> dict[str, Any]:
+def _tested(test: Alike) -> dict[str, Any]:
+    found = {name: value for name, value in test.to_dict().items() if name != "p_values"}
+    return {**found, "label": test.label}
+
+
+def difference(desk: Desk, pools: tuple[Pool, Pool], totals: Totals, wanted: Wanted) -> dict[str, Any]:
     """The first pool minus the second, with intervals for all values at once, and a test whether they differ."""
-    first, second = (estimate_of(desk, pool, store, "unbiased", wanted.target) for pool in pools)
+    first, second = (estimate_of(desk, pool, totals, "unbiased", wanted.target) for pool in pools)
     found = first - second
     test = None
     if len(first) <= _TESTED:
@@ -157,6 +164,6 @@ def difference(desk: Desk, pools: tuple[Pool, Pool], store: Store, wanted: Wante
         "target": wanted.target,
         "level": wanted.level,
         "simultaneous": True,
-        "alike": None if test is None else {**test.to_dict(), "label": test.label, "p_values": None},
+        "alike": None if test is None else _tested(test),
         "values": [row.to_dict() for row in rows],
     }

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 from deniable.collector.service.answers.selection import Selection
 from deniable.collector.service.directory import Desk
 from deniable.collector.store.protocol import Store
 from deniable.collector.store.records import Kept
+from deniable.core.summary import Summary
 from deniable.grouping.table import AnySummary, summary_of
 from deniable.wire.refusals import Refused
+
+_MOST_CELLS = 2**23  # of all sums that are kept, 8 bytes each
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The cells of a selection. Their summaries are read when they are asked for."""
+    """The cells of a selection."""
 
     desk: Desk
     cells: Sequence[Kept]
@@ -56,22 +61,52 @@ class Pool:
         buckets = [each.cell.bucket for each in self.told]
         return min(buckets), max(buckets)
 
-    def summaries(self, store: Store) -> dict[str, AnySummary]:
-        """The sum of the published summaries of each spec, the newest spec first."""
-        told = self.told
-        found: dict[str, Any] = {}
-        for each, data in zip(told, store.published([kept.cell for kept in told]), strict=True):
-            if data is not None:
-                summary = summary_of(data)
-                before = found.get(each.cell.fingerprint)
-                found[each.cell.fingerprint] = summary if before is None else before + summary
-        newest_first = [row.fingerprint for row in reversed(self.desk.rows)]
-        return {fingerprint: found[fingerprint] for fingerprint in newest_first if fingerprint in found}
 
-    def only(self, store: Store) -> tuple[str, AnySummary]:
+class Totals:
+    """The sums of published summaries behind the latest pools, so that several questions about one read them once."""
+
+    def __init__(self, store: Store, most: int = _MOST_CELLS) -> None:
+        self._store = store
+        self._most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[object, tuple[dict[str, AnySummary], int]] = OrderedDict()
+
+    def of(self, pool: Pool) -> dict[str, AnySummary]:
+        """The sum of the published summaries of each spec, the newest spec first."""
+        key = (pool.desk.row.number, tuple((each.cell, each.version) for each in pool.told))
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key][0]
+        found = self._read(pool)
+        size = sum(map(_cells, found.values()))
+        with self._lock:
+            if key not in self._kept and size <= self._most:
+                self._kept[key] = found, size
+                while sum(own for _, own in self._kept.values()) > self._most:
+                    self._kept.popitem(last=False)
+        return found
+
+    def only(self, pool: Pool) -> tuple[str, AnySummary]:
         """The one spec that there are reports of, with its summary."""
-        found = self.summaries(store)
+        found = self.of(pool)
         if len(found) > 1:
             hint = "Choose one: spec=FINGERPRINT."
             raise Refused("conflict", f"there are reports of {len(found)} specs, which cannot be combined here. {hint}")
         return next(iter(found.items()))
+
+    def _read(self, pool: Pool) -> dict[str, AnySummary]:
+        told = pool.told
+        found: dict[str, Any] = {}
+        for each, data in zip(told, self._store.published([kept.cell for kept in told]), strict=True):
+            if data is not None:
+                summary = summary_of(data)
+                before = found.get(each.cell.fingerprint)
+                found[each.cell.fingerprint] = summary if before is None else before + summary
+        newest_first = [row.fingerprint for row in reversed(pool.desk.rows)]
+        return {fingerprint: found[fingerprint] for fingerprint in newest_first if fingerprint in found}
+
+
+def _cells(summary: AnySummary) -> int:
+    parts = (summary,) if isinstance(summary, Summary) else summary.levels
+    return sum(len(part.counts) for part in parts)

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from deniable.collector.service.answers.estimating import answer_rows
-from deniable.collector.service.answers.pool import Pool
+from deniable.collector.service.answers.pool import Pool, Totals
 from deniable.collector.service.directory import Desk
 from deniable.collector.service.questions import HITTERS, OPEN
-from deniable.collector.store.protocol import Store
 from deniable.core.errors import InvalidArgument
 from deniable.core.summary import Summary
 from deniable.heavy_hitters.protocol import HeavyHitters
@@ -24,7 +23,7 @@ MOST_CANDIDATES = 100_000
 def candidates(
     desk: Desk,
     pool: Pool,
-    store: Store,
+    totals: Totals,
     sought: list[str],
     *,
     method: str | None,
@@ -35,7 +34,7 @@ def candidates(
     top: int | None,
 ) -> dict[str, Any]:
     """Which candidates are present, and how many users have other strings."""
-    fingerprint, summary = pool.only(store)
+    fingerprint, summary = totals.only(pool)
     asked = desk.spec(fingerprint)
     if asked.kind != OPEN or not isinstance(asked.question, CohortMechanism) or not isinstance(summary, Summary):
         raise Refused("bad-argument", "the collection lists its values, or finds strings by itself: no candidates")
@@ -63,10 +62,10 @@ def _unlisted(answer: Any) -> object:
 
 
 def heavy_hitters(
-    desk: Desk, pool: Pool, store: Store, *, rate: float, target: str, level: float, top: int | None
+    desk: Desk, pool: Pool, totals: Totals, *, rate: float, target: str, level: float, top: int | None
 ) -> dict[str, Any]:
     """The frequent strings."""
-    fingerprint, summary = pool.only(store)
+    fingerprint, summary = totals.only(pool)
     asked = desk.spec(fingerprint)
     if asked.kind != HITTERS or not isinstance(asked.question, HeavyHitters):
         raise Refused("bad-argument", "the spec of this collection does not search for strings")
