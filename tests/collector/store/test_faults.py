@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import event, text
+from sqlalchemy.exc import OperationalError
 
 from deniable.collector.store.checks import check
 from deniable.collector.store.folder import DATABASE
@@ -117,6 +118,33 @@ def test_trying_again_is_harmless_when_the_answer_of_a_commit_was_lost(
     CALLS[call](store)
     assert tables(store) == once
     assert check(store) == []
+
+
+class Deadlock(Exception):
+    """What PostgreSQL tells one of two transactions that wait for each other."""
+
+    sqlstate = "40P01"
+
+
+def test_a_transaction_that_met_another_one_is_tried_again_a_bounded_number_of_times(store: SqlStore) -> None:
+    a_collection(store)
+    left = 3
+
+    def meet(*_: object) -> None:
+        nonlocal left
+        left -= 1
+        if left >= 0:
+            raise OperationalError("", None, Deadlock())
+
+    event.listen(store.database.engine, "commit", meet)
+    assert store.commit([reports(CELL, range(5))]) == [5]
+    assert left == -1
+    left = 1000
+    with pytest.raises(StorageTrouble, match="40P01"):
+        store.commit([reports(CELL, range(5, 9))])
+    assert left == 1000 - 8
+    left = 0
+    assert store.waiting() == [(CELL, 5)]
 
 
 def test_a_database_locked_by_another_program_is_trouble_that_passes(tmp_path: Path) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text, update
+from sqlalchemy.dialects import postgresql as postgresql_dialect
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from deniable.collector.store.checks import check
 from deniable.collector.store.database import Database, postgresql_database, sqlite_database
@@ -16,7 +19,7 @@ from deniable.collector.store.migrations import STEPS, migrate, version
 from deniable.collector.store.opening import open_store
 from deniable.collector.store.protocol import StorageTrouble, StoreInUse
 from deniable.collector.store.sql import SqlStore
-from deniable.collector.store.tables import numbers
+from deniable.collector.store.tables import metadata, numbers
 from deniable.core.errors import InvalidArgument, UnsupportedVersion
 from tests.collector.servers import Server
 from tests.collector.store.children import die_at_statement, start
@@ -31,6 +34,26 @@ def second(connection: Connection) -> None:
 
 
 LATER = (*STEPS, second)
+
+
+def schema_in_words() -> str:
+    """The statements that make the tables, for both databases."""
+    statements = [
+        str(statement.compile(dialect=dialect)).strip()
+        for dialect in (sqlite.dialect(), postgresql_dialect.dialect())
+        for table in metadata.sorted_tables
+        for statement in (
+            CreateTable(table),
+            *map(CreateIndex, sorted(table.indexes, key=lambda index: str(index.name))),
+        )
+    ]
+    return "\n\n".join("\n".join(line.rstrip() for line in each.splitlines()) for each in statements) + "\n"
+
+
+def test_the_schema_changes_by_a_new_step_only() -> None:
+    # If this fails, tables.py describes another schema than the newest step leads to: write the next step, let the
+    # old ones make what stands in the file of their version, and write the new statements to a file of their own.
+    assert schema_in_words() == (Path(__file__).parent / f"schema_{len(STEPS)}.sql").read_text()
 
 
 def test_a_second_process_on_a_folder_is_refused(tmp_path: Path) -> None:
