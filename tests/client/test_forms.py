@@ -97,7 +97,7 @@ def test_a_changed_bit_of_a_form_is_refused(
     signed = collector.form()
     for changes in (
         {"form": signed["form"].replace('"bucket":"day"', '"bucket":"hour"')},
-        {"signature": "00" + signed["signature"][2:]},
+        {"signature": f"{int(signed['signature'][0], 16) ^ 1:x}" + signed["signature"][1:]},
         {"key": Signer.new().public.hex()},
     ):
         monkeypatch.setattr(collector, "form", lambda changes=changes: {**signed, **changes})

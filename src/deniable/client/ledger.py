@@ -137,8 +137,8 @@ def finish(database: sqlite3.Connection, number: int, frame: Frame, due: float, 
 def forget(database: sqlite3.Connection, asked: Asked, now: float) -> None:
     """Erase the report of an answer. What may be at the collector is put in line to be deleted there.
 
-    A report that was handed to the network may be on its way even now, so the request to delete it waits until
-    nobody is sending it.
+    A report that was handed to the network may be on its way even now. The request to delete it needs the same lease,
+    and so waits until nobody is sending it.
     """
     query = "SELECT number FROM ledger WHERE (person, site, collection) = (?, ?, ?)"
     row = database.execute(query, asked).fetchone()
@@ -151,7 +151,7 @@ def forget(database: sqlite3.Connection, asked: Asked, now: float) -> None:
         (FORGOTTEN, *row),
     )
     database.execute(
-        "UPDATE reports SET payload = x'', due = max(?, leased), reason = '', "
+        "UPDATE reports SET payload = x'', due = ?, reason = '', "
         "state = CASE WHEN state = ? OR state = ? AND attempts > 0 THEN ? ELSE ? END "
         "WHERE entry = ? AND state NOT IN (?, ?)",
         (now, SENT, WAITING, WITHDRAWING, FORGOTTEN, *row, WITHDRAWING, FORGOTTEN),
