@@ -2,7 +2,7 @@
 
     python -m benchmarks.spool
 
-Processor time, not seconds on the wall, so that other work on the machine changes it little. Real reports, over HTTP.
+Processor time, not seconds on the wall, so that other work on the machine changes it little. Real reports, real HTTP.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ import pytest
 import deniable as dn
 from deniable.engines import arrow, spark
 from deniable.grouping.table import SummaryTable
+from tests.collector.spool.on_spark import a_spool_is_counted_once
 from tests.docs.pages import DOCS, blocks
 from tests.engines.spark_cluster import CLASSIC, CONNECT, executors
 
@@ -294,6 +295,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
         values_become_the_same_reports_with_a_seed,
         the_page_about_spark_runs,
         a_value_outside_the_domain_fails_the_job_and_is_not_shown,
+        a_spool_is_counted_once,
     ),
     CONNECT: (
         a_few_mechanisms_give_the_serial_bytes,

@@ -88,6 +88,15 @@ def test_the_table_for_people_has_every_figure(key_file: Path) -> None:
         assert word in outcome.out
 
 
+def test_people_who_had_no_time_to_report_are_told(key_file: Path) -> None:
+    with SmallCollector().serving() as collector:
+        key_file.write_text(collector.admin.text)
+        words = ("--users", 10_000, "--rate", 100, "--seconds", 0.3, "--key-file", key_file)
+        outcome = run("load", collector.url, *words)
+    assert outcome.code == 0, outcome.err
+    assert "of 10,000 people did not report, because the time was up" in outcome.out
+
+
 def test_the_key_is_never_an_argument(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DENIABLE_ADMIN_KEY", raising=False)
     check_refusal(run("load", "http://127.0.0.1:9"), "the administrator's key must be given")

@@ -84,7 +84,7 @@ def load(
     if as_json:
         echo_json(json.dumps(verdict.to_dict()))
     else:
-        _show(verdict)
+        _show(verdict, users)
     if not verdict.good:
         raise typer.Exit(NOT_GOOD)
 
@@ -138,7 +138,7 @@ def _table(tally: Tally) -> Table:
     return made
 
 
-def _show(verdict: Verdict) -> None:
+def _show(verdict: Verdict, users: int) -> None:
     from deniable.cli.streams import echo
     from deniable.cli.terminal import console
 
@@ -147,6 +147,8 @@ def _show(verdict: Verdict) -> None:
     console().print(found)
     times = f"answers after {tally.milliseconds(0.5):.1f} ms (median), {tally.milliseconds(0.99):.1f} ms (99%)"
     echo(f"{tally.seconds:.1f} s, {tally.requests / max(tally.seconds, 1e-9):,.0f} requests/s, {times}")
+    if tally.sent < users:
+        echo(f"{users - tally.sent:,} of {users:,} people did not report, because the time was up")
     for sentence in verdict.sentences:
         echo(sentence)
     echo("every acknowledged report was counted once" if verdict.good else "THE COLLECTOR FAILED THIS RUN")
