@@ -22,10 +22,9 @@ TESTS = "tests/mechanisms/response/test_abstaining_response.py"
 VECTORS = f"vectors/{NAME}-labels.json"
 GUIDE = {block.title: block.text for block in blocks(DOCS / "adding-a-mechanism.md") if block.title}
 
-APART = ("docs/papers", "docs/methods.md")  # derived from other code than mechanisms
+APART = ("docs/papers", "docs/methods.md", "docs/collector-api.md")  # derived from other code than mechanisms
 DERIVED = {path for path in (*derived.FILES, *derived.PARTS) if not path.startswith(APART)}
 LONG = "docs/mechanisms/index.md"  # its numbers are computed for every mechanism
-COLLECTOR = "docs/collector-api.md"  # knows no mechanism
 ALL_OF_IT = ("tests/contract", TESTS, "tests/randomness", "tests/tools/test_vectors.py", "tests/docs/test_snippets.py")
 
 
@@ -52,11 +51,11 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = contents(folder)
     for path, text in GUIDE.items():
         (folder / path).write_text(registered(folder / path, text) if path == CATALOGUE else text)
-    for command in (["tools.vectors", NAME], ["tools.derived", *sorted(DERIVED - {LONG, COLLECTOR})]):
+    for command in (["tools.vectors", NAME], ["tools.derived", *sorted(DERIVED - {LONG})]):
         done = run(folder, "-m", *command)
         assert done.returncode == 0, done.stderr
     changed = {path for path, data in contents(folder).items() if before.get(path) != data}
-    assert changed == {*GUIDE, VECTORS, *DERIVED} - {LONG, COLLECTOR}
+    assert changed == {*GUIDE, VECTORS, *DERIVED} - {LONG}
     return folder
 
 
@@ -100,7 +99,7 @@ def test_a_fault_in_the_example_is_caught(tree: Path) -> None:
 
 
 def test_the_documents_name_the_example(tree: Path) -> None:
-    for path in DERIVED - {LONG, COLLECTOR}:
+    for path in DERIVED - {LONG}:
         assert re.search(rf"\b({NAME}|AbstainingResponse)\b", (tree / path).read_text()), path
     tables = run(tree, "-c", "from tools.mechanism_pages import *; print(overview(), formulas())").stdout
     assert f"| [`{NAME}`]({NAME}.md) | abstaining response, for two values | a yes/no question" in tables
