@@ -86,6 +86,19 @@ def write(path: Path, reports: dn.Reports) -> None:
         write_batch(reports)
 
 
+def test_a_matrix_with_too_many_pairs_has_the_other_answers(tmp_path: Path) -> None:
+    rows = np.random.default_rng(4).uniform(1, 2, (12, 12)) + 3 * np.eye(12)
+    rows /= rows.sum(axis=1, keepdims=True)
+    m = dn.mechanism("matrix", k=12, epsilon=3.0, matrix=rows.tolist())
+    (tmp_path / "spec.json").write_text(m.spec.to_json())
+    printed = succeed("attack", tmp_path / "spec.json")
+    assert "not computed: mechanism must state the law of its reports" in printed
+    assert "One false report moves a count" in printed
+    found = dn.amplify(m, n=10_000, delta=1e-6)
+    assert found.bound == "clones"
+    assert found.notes
+
+
 def test_what_cannot_be_tested_is_refused_in_one_line(spec: Path, tmp_path: Path) -> None:
     m = dn.from_spec(spec.read_text())
     summary = tmp_path / "today.summary"

@@ -39,7 +39,7 @@ BUDGETS = {
     "tests/kernels": 25,
     "tests/mechanisms": 76,
     "tests/papers": 22,
-    "tests/planning": 22,
+    "tests/planning": 34,
     "tests/randomness": 12,
     "tests/running": 2,
     "tests/tools": 7,

@@ -16,7 +16,7 @@ from deniable.cli.streams import echo, echo_json
 
 def amplify(
     spec: Annotated[
-        Path | None, typer.Argument(metavar="[SPEC]", help="The spec that the reports are made under.")
+        Path | None, typer.Argument(metavar="SPEC", help="The spec that the reports are made under.")
     ] = None,
     local: Annotated[float | None, typer.Option(help="Instead of a spec: the local epsilon of any mechanism.")] = None,
     users: Annotated[int | None, typer.Option("--users", "-n", help="How many reports are shuffled together.")] = None,

@@ -53,26 +53,33 @@ def attack(
       deniable attack spec.json --targets 10 --liars 1% --users 100000
       deniable attack spec.json --reports today.parquet
     """
-    from deniable.auditing.attacks.averaging import averaging
+    from deniable.auditing.attacks.averaging import Averaging, averaging
     from deniable.auditing.attacks.poisoning import poisoning
     from deniable.auditing.attacks.reconstruction import reconstruction
     from deniable.cli.io.files import replacing
     from deniable.cli.io.priors import prior_in
+    from deniable.core.errors import InvalidArgument
     from deniable.plots.estimates import check_suffix
 
     if plot is not None:
         check_suffix(plot, (".png", ".svg", ".pdf"))
     mechanism = mechanism_of(spec)
     guess = reconstruction(mechanism, None if prior is None else prior_in(prior, mechanism.domain))
-    repeated = averaging(mechanism, repeats)
+    repeated: Averaging | str
+    try:
+        repeated = averaging(mechanism, repeats)
+    except InvalidArgument as error:
+        if error.name != "mechanism" or plot is not None:
+            raise
+        repeated = f"not computed: {error}"
     lies = poisoning(mechanism, _targets(targets, mechanism.domain), liars=liars, n=users)
     found = None if reports is None else _detected(mechanism, reports, level)
-    if plot is not None:
+    if plot is not None and not isinstance(repeated, str):
         with replacing(plot) as path:
             repeated.plot(path)
     if as_json:
         parts: dict[str, Any] = {"reconstruction": guess, "averaging": repeated, "poisoning": lies}
-        document = {name: part.to_dict() for name, part in parts.items()}
+        document = {name: part if isinstance(part, str) else part.to_dict() for name, part in parts.items()}
         document |= {} if found is None else {"detection": found.to_dict()}
         echo_json(json.dumps(document, ensure_ascii=False, indent=2))
     else:

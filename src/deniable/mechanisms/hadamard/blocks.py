@@ -135,9 +135,9 @@ class HadamardMechanism(Mechanism):
         return np.asarray(alpha * (2 * agree - near) + beta * near + gamma * weights.sum())
 
     @property
-    def influence(self) -> tuple[float, float]:
+    def influence(self) -> tuple[float, float] | None:
         if self.channel is not None:
-            return float(-self.channel.q / self.channel.gain), float((1 - self.channel.q) / self.channel.gain)
+            return super().influence
         return min(self._block_noise.adds), max(self._block_noise.adds)
 
     def noise(self, target: str) -> tuple[float, float, float]:
