@@ -6,6 +6,7 @@ import msgspec
 
 from deniable.collector.http.table import ROUTES, Parameter, Route
 from deniable.collector.service.settings import Settings
+from deniable.wire import frames as wire_frames
 from deniable.wire.refusals import REASONS
 
 
@@ -23,6 +24,11 @@ def _address(route: Route) -> str:
 
 def _parameter(parameter: Parameter) -> str:
     return f"{parameter.name}.NAME" if parameter.many else parameter.name
+
+
+def frames() -> str:
+    """The layout of frames, as its module states it."""
+    return f"```text\n{(wire_frames.__doc__ or '').strip()}\n```\n"
 
 
 def settings() -> str:

@@ -42,6 +42,7 @@ FILES: dict[str, Callable[[], str]] = {
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/collector-api.md": {
         "routes": collector_page.routes,
+        "frames": collector_page.frames,
         "settings": collector_page.settings,
         "reasons": collector_page.reasons,
     },

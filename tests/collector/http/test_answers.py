@@ -8,56 +8,17 @@ import json
 import os
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import deniable as dn
 from deniable.core.reports import Reports
-from deniable.core.summary import Summary
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
 from deniable.wire.payloads import Payloads
-from tests.collector.http.running import DAY, LABELS, M, Running, frame
-
-COUNTRIES = {"segments": [{"name": "country", "labels": ["de", "fr", "it"]}]}
-PATH = "/v1/collections/themes"
-
-
-def send(
-    collector: Running, spec: Any, values: list[str], name: str = "themes", hour: int = DAY, segments: bytes = b""
-) -> Summary:
-    """Send a batch and return the summary of its reports."""
-    reports = Reports(spec.privatize(values, seed=len(values)).data, spec.fingerprint)  # not flagged as simulated
-    secret = Key.read(collector.keys[name]["write"]).secret
-    payloads = Payloads(spec, False).joined(reports)
-    sent = Frame(secret, bytes.fromhex(spec.fingerprint), hour, segments, b"", payloads, len(values), os.urandom(16))
-    assert collector.ask("POST", "/v1/batches", sent.to_bytes()).status == 200
-    return spec.summarize(reports)  # type: ignore[no-any-return]
-
-
-def get(collector: Running, path: str, name: str = "themes") -> Any:
-    answer = collector.ask("GET", f"/v1/collections/{name}/{path}", None, collector.key("read", name))
-    assert answer.status == 200, answer.body
-    return answer.json
-
-
-@pytest.fixture
-def countries() -> Any:
-    """Four days of reports from two countries, and their summaries by day and country."""
-    made = Running()
-    made.make(**COUNTRIES)
-    sent = {
-        (day, place): send(
-            made, M, ["a"] * (300 + 100 * place) + ["b"] * 100, hour=DAY - 24 * day, segments=bytes([place])
-        )
-        for day in range(4)
-        for place in range(2)
-    }
-    made.fold()
-    yield made, sent
-    made.close()
+from tests.collector.http.asking import PATH, described, get, send
+from tests.collector.http.running import DAY, LABELS, M, Running
 
 
 def test_an_estimate_equals_that_of_the_library(countries: Any) -> None:
@@ -205,7 +166,8 @@ def test_candidates_of_an_open_domain(collector: Running) -> None:
     summary = send(collector, m, ["apple"] * 3000 + ["pear"] * 1500, "words")
     collector.fold()
     body = {"candidates": ["apple", "pear", "plum"], "from": "2026-03-30", "level": 0.9}
-    found = collector.ask("POST", "/v1/collections/words/candidates", body, collector.key("read", "words")).json
+    answer = collector.ask("POST", "/v1/collections/words/candidates", body, collector.key("read", "words"))
+    found = described(answer.json)
     expected = m.estimate(summary, candidates=body["candidates"])
     assert [row["label"] for row in found["present"]] == [row.label for row in expected.present(level=0.9)][:2]
     assert found["present"][0]["label"] == "apple"
@@ -231,58 +193,6 @@ def test_heavy_hitters(collector: Running) -> None:
     assert found["strings"] == json.loads(json.dumps(expected["strings"]))
     assert found["strings"][0]["label"] == "abc"
     assert found["n"] == 4000
-
-
-def test_summaries_leave_and_arrive_once(countries: Any) -> None:
-    collector, sent = countries
-    exported = collector.ask("GET", f"{PATH}/summaries", None, collector.admin)
-    table = dn.SummaryTable.from_arrow(pa.parquet.read_table(io.BytesIO(exported.body)))
-    assert table.by == ("bucket", "country")
-    assert table[DAY - 24, "fr"] == sent[1, 1]
-    collector.make("elsewhere", **COUNTRIES)
-    path, name = "/v1/collections/elsewhere/summaries?id=", "ab" * 16
-    for new in (True, False):
-        taken = collector.ask("POST", path + name, exported.body, collector.admin)
-        assert taken.json == {"new": new, "reports": table.n}
-    assert get(collector, "estimate", "elsewhere")["values"] == get(collector, "estimate")["values"]
-    for wrong in (
-        b"no table",
-        exported.body[:-20],
-        _parquet(dn.SummaryTable(("day",), {(1,): sent[0, 0]}, M.fingerprint)),
-    ):
-        assert collector.ask("POST", path + "cd" * 16, wrong, collector.admin).kind == "bad-argument"
-
-
-def _parquet(table: dn.SummaryTable) -> bytes:
-    file = io.BytesIO()
-    pa.parquet.write_table(table.to_arrow(), file)
-    return file.getvalue()
-
-
-def test_summaries_that_no_reports_could_have_are_refused(collector: Running) -> None:
-    wrong = Summary(np.array([5, 5, 5]), 10, M.fingerprint)  # three values, more counts than reports
-    table = dn.SummaryTable(("bucket",), {(DAY,): wrong}, M.fingerprint)
-    answer = collector.ask("POST", f"{PATH}/summaries?id={'00' * 16}", _parquet(table), collector.admin)
-    assert answer.kind == "bad-argument"
-    assert get_counted(collector) == 0
-    within = dn.SummaryTable(("bucket",), {(DAY + 1,): M.summarize(M.privatize(["a"]))}, M.fingerprint)
-    assert (
-        collector.ask("POST", f"{PATH}/summaries?id={'00' * 16}", _parquet(within), collector.admin).kind
-        == "bad-argument"
-    )
-
-
-def get_counted(collector: Running) -> int:
-    return int(collector.ask("GET", PATH, None, collector.admin).json["counted"])
-
-
-def test_reports_are_kept_after_counting_only_where_asked(collector: Running) -> None:
-    collector.make("kept", keep_reports=True)
-    for name in ("kept", "themes"):
-        one = frame(collector, "a", name)
-        collector.ask("POST", "/v1/reports", one.to_bytes())
-        collector.fold()
-        assert collector.ask("GET", f"/v1/collections/{name}", None, collector.admin).json["counted"] == 1
 
 
 def test_a_preview_says_what_to_expect(collector: Running) -> None:

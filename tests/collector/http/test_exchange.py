@@ -1,0 +1,77 @@
+"""Summaries leave a collector and arrive in another, once; reports are kept only where that is asked."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from sqlalchemy import func, select
+
+import deniable as dn
+from deniable.collector.store.opening import open_store
+from deniable.collector.store.tables import reports
+from deniable.core.summary import Summary
+from tests.collector.http.asking import COUNTRIES, PATH, get
+from tests.collector.http.running import DAY, M, Running, frame
+
+
+def test_summaries_leave_and_arrive_once(countries: Any) -> None:
+    collector, sent = countries
+    exported = collector.ask("GET", f"{PATH}/summaries", None, collector.admin)
+    table = dn.SummaryTable.from_arrow(pa.parquet.read_table(io.BytesIO(exported.body)))
+    assert table.by == ("bucket", "country")
+    assert table[DAY - 24, "fr"] == sent[1, 1]
+    collector.make("elsewhere", **COUNTRIES)
+    path, name = "/v1/collections/elsewhere/summaries?id=", "ab" * 16
+    for new in (True, False):
+        taken = collector.ask("POST", path + name, exported.body, collector.admin)
+        assert taken.json == {"new": new, "reports": table.n}
+    assert get(collector, "estimate", "elsewhere")["values"] == get(collector, "estimate")["values"]
+    for wrong in (
+        b"no table",
+        exported.body[:-20],
+        _parquet(dn.SummaryTable(("day",), {(1,): sent[0, 0]}, M.fingerprint)),
+    ):
+        assert collector.ask("POST", path + "cd" * 16, wrong, collector.admin).kind == "bad-argument"
+
+
+def _parquet(table: dn.SummaryTable) -> bytes:
+    file = io.BytesIO()
+    pa.parquet.write_table(table.to_arrow(), file)
+    return file.getvalue()
+
+
+def test_summaries_that_no_reports_could_have_are_refused(collector: Running) -> None:
+    wrong = Summary(np.array([5, 5, 5]), 10, M.fingerprint)  # three values, more counts than reports
+    table = dn.SummaryTable(("bucket",), {(DAY,): wrong}, M.fingerprint)
+    answer = collector.ask("POST", f"{PATH}/summaries?id={'00' * 16}", _parquet(table), collector.admin)
+    assert answer.kind == "bad-argument"
+    assert get_counted(collector) == 0
+    within = dn.SummaryTable(("bucket",), {(DAY + 1,): M.summarize(M.privatize(["a"]))}, M.fingerprint)
+    assert (
+        collector.ask("POST", f"{PATH}/summaries?id={'00' * 16}", _parquet(within), collector.admin).kind
+        == "bad-argument"
+    )
+
+
+def get_counted(collector: Running) -> int:
+    return int(collector.ask("GET", PATH, None, collector.admin).json["counted"])
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_reports_are_kept_after_counting_only_where_asked(tmp_path: Path, keep: bool) -> None:
+    store = open_store(tmp_path / "store")
+    collector = Running(store)
+    collector.make(keep_reports=keep)
+    for _ in range(2):
+        assert collector.ask("POST", "/v1/reports", frame(collector).to_bytes()).status == 200
+        collector.fold()
+    kept = store.database.read(lambda connection: connection.scalar(select(func.sum(reports.c.n))))
+    assert kept == (2 if keep else None)
+    assert get_counted(collector) == 2
+    collector.close()
