@@ -41,7 +41,7 @@ PLANS = {
 }
 
 
-def serve(folder: str, port: int, key: str) -> None:
+def serve(folder: str, port: int, key: str, options: tuple[str, ...]) -> None:
     """What a process does: it is a collector until it is killed."""
     import os
 
@@ -49,7 +49,7 @@ def serve(folder: str, port: int, key: str) -> None:
 
     os.environ["DENIABLE_ADMIN_KEY"] = key
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (the process ends by being killed)
-    sys.exit(main(["serve", folder, "--port", str(port), "--log", "none", "--json"]))
+    sys.exit(main(["serve", folder, "--port", str(port), "--log", "none", "--json", *options]))
 
 
 @dataclass
@@ -59,6 +59,7 @@ class Mortal:
     folder: Path
     kills: int
     rng: np.random.Generator
+    options: tuple[str, ...] = ()  # more of `deniable serve`
     key: Key = field(default_factory=lambda: Key.new(ADMIN))
     deaths: int = 0
     port: int = 0
@@ -93,7 +94,7 @@ class Mortal:
         return not self._thread.is_alive()
 
     def _start(self, patience: float = _START_SECONDS) -> None:
-        arguments = (str(self.folder), self.port, self.key.text)
+        arguments = (str(self.folder), self.port, self.key.text, self.options)
         self._process = self._context.Process(target=serve, args=arguments, daemon=True)
         self._process.start()
         end = time.monotonic() + patience

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from deniable import kernels
-from tests.running import compiling, skips, suites
+from tests.running import compiling, figures, skips, suites
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(suites.SuiteTimes())
+    config.pluginmanager.register(figures.Figures())
     if skips.in_ci():
         config.pluginmanager.register(skips.NoSkips())
     if hasattr(config, "workerinput"):  # one of several processes of pytest-xdist

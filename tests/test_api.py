@@ -122,10 +122,12 @@ def test_an_estimate_prints_sorts_and_converts() -> None:
     assert text.splitlines()[0] == "unbiased (unbiased) from 4 reports, error bars for the users who reported"
     assert text.splitlines()[2].startswith("a ")
     assert "std. error" in text
-    promise, seen, moved = text.splitlines()[-3:]
+    promise, seen, trust = text.splitlines()[-3:]
     assert promise.startswith("The 95% intervals hold for all 3 values at once")
     assert seen.startswith("With 4 reports nothing below ")
-    assert moved.startswith("One false report moves ")
+    assert M.influence is not None
+    assert trust.startswith(f"One false report moves a count by up to {M.influence[1]:.3g}; ")
+    assert "an unbiased count" in str(M.estimate(S, "mle"))
 
 
 def test_mixed_catch_alls_convert_to_arrow_as_text() -> None:

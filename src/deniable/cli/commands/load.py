@@ -26,7 +26,7 @@ NOT_GOOD = 1
 
 
 def load(
-    url: Annotated[str, typer.Argument(metavar="URL", help="A collector on this machine: http://127.0.0.1:8000.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="A collector on this machine: http://127.0.0.1:8321.")],
     users: Annotated[
         int, typer.Option(parser=whole_number, metavar="NUMBER", help="How many people report, such as 1e6.")
     ] = 100_000,
@@ -66,9 +66,9 @@ def load(
 
     \b
     Examples:
-      deniable load http://127.0.0.1:8000 --key-file collector/admin.key
-      deniable load http://localhost:8000 --batch 10000 --users 1e7 --connections 4
-      deniable load http://localhost:8000 --replays 10% --malformed 5% --seconds 10
+      deniable load http://127.0.0.1:8321 --key-file collector/admin.key
+      deniable load http://localhost:8321 --batch 10000 --users 1e7 --connections 4
+      deniable load http://localhost:8321 --replays 10% --malformed 5% --seconds 10
     """
     from deniable.cli.options import mechanism_of
     from deniable.cli.streams import echo_json

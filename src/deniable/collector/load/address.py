@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from deniable.core.errors import InvalidArgument
 
-_RULE = "be the address of a collector on this machine, such as http://127.0.0.1:8000"
+_RULE = "be the address of a collector on this machine, such as http://127.0.0.1:8321"
 
 
 class Address(NamedTuple):
