@@ -24,6 +24,7 @@ FOLDER = ROOT / "docs" / "assets" / "screens"
 WAYS = ["walk", "bicycle", "bus", "tram", "train", "car", "car pool", "motorbike", "scooter", "ferry", "horse"]
 COUNTRIES = ["DE", "FR", "other"]
 DAYS = 7
+OPENING = 860  # pixels from the top
 SHARES = np.array([20, 14, 15, 9, 11, 22, 4, 2, 2.5, 0.5, 0])
 
 
@@ -96,7 +97,10 @@ def keep(page: Page, name: str) -> None:
     page.mouse.move(0, 0)
     image = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    image.quantize(128, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
+    image = image.quantize(128, dither=Image.Dither.NONE)
+    image.save(FOLDER / f"{name}.png", optimize=True)
+    if name == "collection-light":  # what the README opens with
+        image.crop((0, 0, image.width, OPENING)).save(FOLDER.parent / "dashboard.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import { setKey } from "./api.ts";
 import { h, replace } from "./dom.ts";
 
 export function signIn(main: HTMLElement, query: string, wanted: string): void {
-  const given = new URLSearchParams(query).get("key"); // `deniable serve` prints such an address; the key never reaches the server in it
+  const asked = new URLSearchParams(query);
+  const given = asked.get("key"); // `make serve` prints such an address; what is behind # never reaches the server
   const input = h("input", { type: "password", autocomplete: "off", spellcheck: "false", size: "30", "aria-describedby": "key-help" });
   const wrong = h("p", { class: "notice bad", role: "alert", hidden: true });
   const enter = (text: string): void => {
@@ -17,7 +18,7 @@ export function signIn(main: HTMLElement, query: string, wanted: string): void {
       return;
     }
     setKey(text);
-    location.replace(`#${wanted || "/"}`);
+    location.replace(`#${wanted || asked.get("to") || "/"}`);
     if (!wanted) dispatchEvent(new Event("hashchange"));
   };
   if (given) return enter(given);

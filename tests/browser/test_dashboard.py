@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from deniable.cli.commands.demo.screen import link, take
 from tests import ROOT
 from tests.browser.people import PATIENCE, WAYS, Site, number, picture
 
@@ -207,3 +209,18 @@ def test_pages_carry_the_strict_policy_and_name_no_other_host(site: Site) -> Non
         assert "http://" not in text, name
         assert "https://" not in text, name
     assert json.loads(site.served.ask("GET", "/package.json").body)["kind"] == "not-found"
+
+
+def test_the_link_of_the_demo_leads_to_the_collection_and_keeps_the_key_out_of_requests(
+    filled: Site, tmp_path: Path
+) -> None:
+    key = filled.collector.key("read", "way-to-work")
+    page = filled.context().new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(link(filled.base, key, "way-to-work"))
+    expect(page.get_by_role("heading", name="way-to-work")).to_be_visible()
+    assert key not in page.url
+    assert not [url for url in asked if key in url.partition("#")[0]]
+    assert take(link(filled.base, key, "way-to-work"), tmp_path / "dashboard.png")
+    assert (tmp_path / "dashboard.png").read_bytes().startswith(b"\x89PNG")

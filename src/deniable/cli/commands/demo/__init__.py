@@ -49,7 +49,7 @@ def demo(
       deniable demo --serve
     """
     if serve:
-        over_network(seed, stay=True)
+        over_network(seed, None, stay=True)
         return
     from deniable.cli.commands.demo.output import draw, errors_table, privacy_table, values_table, write_files
     from deniable.cli.commands.demo.results import World, collect, mechanisms_for
@@ -82,15 +82,19 @@ def demo(
     name = out / shown.name
     typer.echo(f"\nContinue with: deniable estimate {name}.summary --spec {name}.spec.json --top 5")
     if collector:
-        over_network(seed)
+        over_network(seed, out if pictures else None)
     typer.echo(f"The demo took {time.perf_counter() - start:.1f} s.")
 
 
-def over_network(seed: int, *, stay: bool = False) -> None:
-    """Ask people through a collector, show its answer beside the truth, and stop it, at once or when told to."""
+def over_network(seed: int, out: Path | None, *, stay: bool = False) -> None:
+    """Ask people through a collector, show its answer beside the truth, and stop it, at once or when told to.
+
+    With a folder, its dashboard is drawn into it, if there is a browser.
+    """
     from deniable.cli.commands.demo import network
     from deniable.cli.commands.demo.network import COLLECTION, answer_table, ask, serving
     from deniable.cli.commands.demo.results import mechanisms_for
+    from deniable.cli.commands.demo.screen import link, take
     from deniable.cli.commands.demo.story import LABELS
     from deniable.cli.terminal import console
 
@@ -101,6 +105,10 @@ def over_network(seed: int, *, stay: bool = False) -> None:
         console().print(answer_table(asked))
         times = f"arrived in {asked.sent:.1f} s, the answer took {1e3 * asked.answered:.0f} ms"
         typer.echo(f"{asked.answer['n']:,} reports {times}. {asked.covered} of {len(LABELS)} intervals hold the truth.")
+        if out is not None:
+            path = out / "dashboard.png"
+            drawn = take(link(served.url, served.keys["read"], COLLECTION), path)
+            typer.echo(f"wrote {path}" if drawn else "There is no Chromium here, so the dashboard is not drawn.")
         if stay:
             _invite(served, COLLECTION)
     typer.echo("The collector has stopped, and its temporary folder is gone.")
@@ -108,10 +116,14 @@ def over_network(seed: int, *, stay: bool = False) -> None:
 
 def _invite(served: Any, collection: str) -> None:
     """Say where everything is, and wait until somebody presses Ctrl-C."""
-    typer.echo(f"\ndashboard            {served.url}/")
+    from deniable.cli.commands.demo.screen import link, question
+
+    read, write = served.keys["read"], served.keys["write"]
+    typer.echo(f"\ndashboard            {link(served.url, read, collection)}")
+    typer.echo(f"answer it yourself   {question(served.url, write, read, collection)}")
     typer.echo(f"form of the question {served.url}/v1/forms/{collection}")
     typer.echo(f"description          {served.url}/v1/openapi.json")
-    for role, key in (("write", served.keys["write"]), ("read", served.keys["read"]), ("administrator", served.admin)):
+    for role, key in (("write", write), ("read", read), ("administrator", served.admin)):
         typer.echo(f"key: {role:<15} {key}")
     typer.echo("The keys are printed because this is a demo. Ctrl-C stops the collector and deletes what it has.")
     with suppress(KeyboardInterrupt):
