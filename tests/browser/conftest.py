@@ -13,7 +13,7 @@ from tests.browser.people import Site
 from tests.collector.http.running import Running, serving
 
 # a machine without a way out: Chromium must not look for one
-_QUIET = [
+QUIET = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -24,14 +24,19 @@ _QUIET = [
 ]
 
 
+def program() -> str | None:
+    """The program of a Chromium, or None."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """A browser, for all tests of a process."""
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    path = program()
     if path is None:
         pytest.skip("Chromium is missing: run make browser")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=_QUIET)
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
         yield browser
         browser.close()
 
