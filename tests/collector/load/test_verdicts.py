@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+
 import pytest
 
 import deniable as dn
+from deniable.collector.load import sending
 from deniable.collector.load.address import Address
 from deniable.collector.load.plan import Plan
 from deniable.collector.load.run import run
+from deniable.collector.load.traffic import Target, Traffic
 from deniable.collector.load.verdict import Verdict
 from tests.collector.load.small_collector import SmallCollector
 
@@ -74,6 +79,18 @@ def test_a_run_ends_when_its_time_is_up_and_says_what_was_not_sent() -> None:
     assert verdict.good
     assert 0 < verdict.tally.sent <= 110
     assert verdict.counted == verdict.tally.sent
+
+
+def test_a_collector_that_never_comes_back_ends_a_run_that_has_had_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "GRACE", 0.2)
+    question = dn.mechanism("grr", k=10, epsilon=1.0)
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        address = Address.loopback(f"http://127.0.0.1:{nobody.getsockname()[1]}")
+    target, plan = Target(address, question, bytes(16), [(480_000, b"")]), Plan(users=100, connections=2, seconds=3600)
+    work = sending.Run(plan, target, Traffic(plan, target), enough=lambda: work.tally.unanswered > 2)
+    asyncio.run(work.go())
+    assert work.tally.sent == 0
+    assert work.tally.acknowledged == 0
 
 
 def test_the_collection_of_a_run_is_closed_after_it() -> None:

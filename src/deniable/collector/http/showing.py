@@ -14,6 +14,8 @@ from deniable.wire.buckets import hour_text
 
 def collection_view(service: Service, desk: Desk) -> dict[str, Any]:
     """A collection: its settings, its specs, and how many reports it has."""
+    # first, so that what is counted between the two is in both numbers and not in neither
+    waiting = sum(n for cell, n in service.store.waiting() if cell.collection == desk.number)
     kept = service.store.kept(desk.number)
     return {
         "name": desk.name,
@@ -23,7 +25,7 @@ def collection_view(service: Service, desk: Desk) -> dict[str, Any]:
         "form": f"/v1/forms/{desk.name}",
         "counted": sum(each.n for each in kept),
         "published": sum(each.published for each in kept),
-        "waiting": sum(n for cell, n in service.store.waiting() if cell.collection == desk.number),
+        "waiting": waiting,
         "buckets": _buckets(kept),
     }
 

@@ -66,10 +66,11 @@ class Administration:
     def counted(self, seconds: float) -> dict[str, Any]:
         """The status of the collection, as soon as no report waits to be counted."""
         end = time.monotonic() + seconds
-        while self.json("GET", f"/v1/collections/{self.name}")["waiting"] and time.monotonic() < end:
+        while True:
+            found: dict[str, Any] = self.json("GET", f"/v1/collections/{self.name}")
+            if not found["waiting"] or time.monotonic() > end:
+                return found
             time.sleep(0.1)
-        # once more: what is counted while a status is read may be missing in both of its numbers
-        return dict(self.json("GET", f"/v1/collections/{self.name}"))
 
     def summaries(self, places: list[Place]) -> dict[Place, Summary]:
         """What was counted in each place."""

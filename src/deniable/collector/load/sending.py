@@ -33,15 +33,15 @@ class Run:
 
     def __post_init__(self) -> None:
         self.expected = Expected(self.target.mechanism, self.traffic.with_ids)
-        self._begin = 0.0
+        self._begin = self._end = 0.0
         self._due = 0.0  # when the next request is due, where there is a rate
 
     async def go(self) -> None:
         """Send everything, or as much as there is time for."""
-        self._begin = self._due = time.monotonic()
         chunks = self.traffic.chunks()
         units = await asyncio.to_thread(next, chunks, None)
         self._begin = self._due = time.monotonic()
+        self._end = self._begin + self.plan.seconds
         while units is not None and not self._over():
             following = asyncio.create_task(asyncio.to_thread(next, chunks, None))
             await self._send(units)
@@ -67,10 +67,12 @@ class Run:
             self.watch(self.tally)
 
     def _over(self) -> bool:
-        return self._left() <= 0 or self.enough()
+        if self.enough():
+            self._end = min(self._end, time.monotonic())
+        return self._left() <= 0
 
     def _left(self) -> float:
-        return self._begin + self.plan.seconds - time.monotonic()
+        return self._end - time.monotonic()
 
     async def _drive(self, units: Iterator[Unit]) -> None:
         """One connection: the next request as soon as the last is answered, not before it is due."""
@@ -97,7 +99,7 @@ class Run:
 
     def expired(self) -> bool:
         """Whether even what is under way is given up."""
-        return self._left() < -GRACE
+        return self._over() and self._left() < -GRACE
 
 
 class _Line:
