@@ -29,9 +29,9 @@ def program() -> str | None:
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """A browser, for all tests of a process."""
+    """A browser, for the tests of a file: while it runs, no other event loop can run in this thread."""
     path = program()
     if path is None:
         pytest.skip("Chromium is missing: run make browser")

@@ -41,7 +41,7 @@ def test_a_report_is_seen_then_sent_then_part_of_the_picture(site: Site, look: s
     assert accessible(page) == []
     choose(page, "bus")
     assert site.reports() == 0  # nothing leaves before the person says so
-    expect(page.get_by_text("at most 88% sure")).to_be_visible()
+    expect(page.get_by_text("at most 88.1% sure")).to_be_visible()
     picture(page, f"about-to-send-{look}")
     assert accessible(page) == []
     assert send(page) == "Thank you. Your report has arrived."
@@ -183,7 +183,7 @@ def test_blocked_storage_is_said_calmly_and_nothing_is_sent(site: Site) -> None:
         ("closed", "This question is closed. Thank you all the same; nothing was sent."),
         ("newer", "This page is older than the question. Please reload it; nothing was sent."),
         ("unsigned", "The question is not signed by the people this page trusts. Nothing was sent."),
-        ("late clock", ""),
+        ("late clock", "One of the clocks is wrong"),
         ("early clock", ""),
     ],
 )

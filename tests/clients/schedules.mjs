@@ -10,7 +10,7 @@ const built = (path) => import(pathToFileURL(`${process.argv[2]}/${path}`));
 const { Client, inMemory, DeniableError } = await built("index.js");
 const { all } = await built("all.js");
 const [first, count] = process.argv.slice(3).map(Number);
-const { document, epsilon, planted } = JSON.parse(readFileSync(0, "utf8"));
+const { documents, epsilon, planted } = JSON.parse(readFileSync(0, "utf8"));
 
 const pause = setTimeout; // the real one: ciphers run in threads
 const settle = async () => {
@@ -50,6 +50,7 @@ async function schedule(seed) {
   clock = 1000 * 1_790_000_000;
   timers = [];
   const counted = new Map(); // id -> times that the server added it
+  const deleted = new Set(); // ids that are not to be counted
   const bodies = new Map(); // id -> the bytes that came with it
   let healthy = false;
   let again = 0;
@@ -59,10 +60,19 @@ async function schedule(seed) {
     if (lost && under(0.5)) throw new TypeError("network");
     if (url.includes("/v1/forms/")) {
       if (lost) throw new TypeError("network");
-      return answerOf(200, document);
+      return answerOf(200, documents[url.split("/").at(-1)]);
     }
-    if (method !== "POST") return answerOf(404, { kind: "no-such-report" });
-    if (!healthy && under(0.15)) return answerOf(under(0.5) ? 503 : 429, { kind: "busy" }, under(0.5) ? { "retry-after": "7" } : {});
+    if (method === "DELETE") {
+      const id = url.split("/").at(-1).split("?")[0];
+      const known = counted.has(id);
+      deleted.add(id); // also of a report that is still on its way
+      return known ? answerOf(200, { outcome: "deleted" }) : answerOf(404, { kind: "no-such-report", code: 404 });
+    }
+    if (!healthy && under(0.15)) {
+      const status = under(0.5) ? 503 : 429;
+      return answerOf(status, under(0.2) ? "maintenance" : { kind: "busy", code: status }, under(0.5) ? { "retry-after": "7" } : {});
+    }
+    if (!healthy && under(0.05)) return answerOf(200, "please sign in to this network");
     const frame = Buffer.from(body);
     const id = frame.subarray(60, 76).toString("hex");
     if (!counted.has(id)) counted.set(id, 1);
@@ -92,6 +102,7 @@ async function schedule(seed) {
   let tabs = [open()];
   await settle();
   const given = new Set();
+  const withdrawn = new Set();
   for (let step = 0; step < 25; step++) {
     tabs = tabs.filter((tab) => tab.alive);
     if (!tabs.length || under(0.15)) tabs.push(open());
@@ -105,6 +116,7 @@ async function schedule(seed) {
     if (act < 0.2) client.consent(true).catch(failed);
     else if (act < 0.55) client.answer(["yes", "no"][Math.floor(chance() * 2)]).then(() => given.add(which), failed);
     else if (act < 0.65) client.send(under(0.5)).catch(failed);
+    else if (act < 0.68) client.forget().then((kept) => kept?.frame === "" && withdrawn.add(which), failed);
     else if (act < 0.75) tab.alive = false;
     else {
       clock += chance() * 200_000;
@@ -124,13 +136,16 @@ async function schedule(seed) {
   let answered = 0;
   for (const [which, client] of last.questions.entries()) {
     await client.consent(true);
+    const before = await client.kept();
+    if (before?.kind === "forgotten" && counted.has(before.id)) faults.push(`question ${which} was taken back, and arrived`);
     for (let round = 0; round < 3; round++) {
       clock += 4e6;
       await client.send(true);
       await settle();
     }
     const found = await client.kept();
-    if (given.has(which) && found?.fate !== "sent") faults.push(`question ${which} was answered and is ${found?.fate}`);
+    if (withdrawn.has(which) && found?.id && counted.has(found.id) && !deleted.has(found.id)) faults.push(`question ${which} stays, though taken back`);
+    if (given.has(which) && found && found.fate !== "sent" && !withdrawn.has(which) && found.fate !== "expired") faults.push(`question ${which} was answered and is ${found?.fate}`);
     if (found?.fate === "sent" && !counted.has(found.id)) faults.push(`question ${which} is said to be sent, and never arrived`);
     if (found) answered += 1;
   }

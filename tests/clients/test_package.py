@@ -147,6 +147,11 @@ def test_the_readme_states_the_sizes_that_are_measured() -> None:
         assert float(stated[what]) == pytest.approx(int(size) / 1024, rel=0.03)
 
 
+def test_the_readme_lists_every_code() -> None:
+    stated = re.findall(r"^\| `([a-z]+)` \|", README.split("## When something is wrong")[1], re.MULTILINE)
+    assert stated == re.findall(r'^  \| "([a-z]+)"', (FOLDER / "src/core/errors.ts").read_text(), re.MULTILINE)
+
+
 def test_make_installs_the_tools_that_the_lock_file_names() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert "npm ci --ignore-scripts" in makefile

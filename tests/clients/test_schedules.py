@@ -19,8 +19,11 @@ SCHEDULES = Path(__file__).with_name("schedules.mjs")
 def run(client: Client, seed: int, count: int, planted: str = "") -> dict[str, Any]:
     """What happened in so many schedules, with one fault planted."""
     mechanism = dn.mechanism("clh", labels=["yes", "no", "maybe", "never", "often"], epsilon=1.0)
-    form = Form("survey", True, (mechanism.spec.to_dict(),), "day", (), 168, False, 1_789_990_000, 2_000_000_000)
-    world = {"document": Signer.new().signed(form), "epsilon": 1.0, "planted": planted}
+    spec = (mechanism.spec.to_dict(),)
+    names, times = ("first", "second"), (1_789_990_000, 2_000_000_000)
+    forms = [Form(name, True, spec, "day", (), 168, False, *times) for name in names]
+    documents = {form.collection: Signer.new().signed(form) for form in forms}
+    world = {"documents": documents, "epsilon": 1.0, "planted": planted}
     command = [node(), str(SCHEDULES), str(client.built), str(seed), str(count)]
     done = subprocess.run(command, input=json.dumps(world), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

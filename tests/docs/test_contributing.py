@@ -29,12 +29,12 @@ def test_files_and_targets_named_in_documents_exist() -> None:
         assert [path for path in named if not (ROOT / path).exists()] == [], page
 
 
-def test_readme_opens_with_a_sentence_three_commands_of_the_makefile_and_a_picture() -> None:
+def test_readme_opens_with_a_sentence_two_commands_of_the_makefile_and_a_picture() -> None:
     title, what, commands, picture = (ROOT / "README.md").read_text().split("\n\n")[:4]
     assert title == "# deniable"
     assert what[0].isalpha()
     assert picture.startswith("![")
     shown = re.findall(r"^    make ([a-z]+)", commands, re.MULTILINE)
-    assert shown == ["demo", "serve", "test"]
+    assert shown == ["demo", "test"]
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert set(shown) <= set(targets)

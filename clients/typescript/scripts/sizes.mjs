@@ -1,12 +1,15 @@
-// Prints what a page downloads: the core, which reads specs and makes reports; the client, which also asks, keeps and sends;
-// and what each mechanism adds. Exits with 1 where one of the first two is larger than promised.
+// Prints what a page downloads: the core, which reads specs and makes reports; the client, which also asks, keeps
+// and sends; and what each mechanism adds. Exits with 1 where one of the first two is larger than promised.
 
 import { gzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const folder = fileURLToPath(new URL("../src", import.meta.url));
-const PROMISED = { core: { minified: 8 * 1024, gzipped: 3.5 * 1024 }, client: { minified: 15 * 1024, gzipped: 6.6 * 1024 } };
+const PROMISED = {
+  core: { minified: 8 * 1024, gzipped: 3.5 * 1024 },
+  client: { minified: 17 * 1024, gzipped: 7.4 * 1024 },
+};
 const CORE = "DeniableError, Question, newId";
 const COMMON = ["grr", "csr", "clh", "olh", "oue"];
 
@@ -14,7 +17,11 @@ const COMMON = ["grr", "csr", "clh", "olh", "oue"];
 export async function sizes(mechanisms, extra = "", core = CORE) {
   const imports = mechanisms.map((name) => `export { ${name} } from "./mechanisms/${name}.js";`);
   const done = await build({
-    stdin: { contents: `export { ${core} } from "./index.js"; ${imports.join(" ")} ${extra}`, resolveDir: folder, loader: "ts" },
+    stdin: {
+      contents: `export { ${core} } from "./index.js"; ${imports.join(" ")} ${extra}`,
+      resolveDir: folder,
+      loader: "ts",
+    },
     bundle: true,
     minify: true,
     format: "esm",
@@ -51,7 +58,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   }
   for (const [what, size] of Object.entries({ core, client }))
     if (outgrown(what, size)) {
-      console.error(`\nthe ${what} is larger than ${PROMISED[what].minified} bytes minified and ${PROMISED[what].gzipped} gzipped`);
+      const { minified, gzipped } = PROMISED[what];
+      console.error(`\nthe ${what} is larger than ${minified} bytes minified and ${gzipped} gzipped`);
       process.exitCode = 1;
     }
 }

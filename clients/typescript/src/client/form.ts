@@ -27,22 +27,55 @@ export interface Form {
   readonly expires: number;
 }
 
-const MEMBERS = ["deniable_form", "collection", "open", "specs", "bucket", "segments", "window", "issued_ids", "issued", "expires"];
+const MEMBERS = [
+  "deniable_form",
+  "collection",
+  "open",
+  "specs",
+  "bucket",
+  "segments",
+  "window",
+  "issued_ids",
+  "issued",
+  "expires",
+];
 
-/** Check the signature of a document and read its form; `pinned` is the SHA-256 of the only key that is trusted. */
-export async function formOf(document: unknown, pinned?: string): Promise<Form> {
+/**
+ * Check the signature of a document and read its form, which must be that of this collection and not past its date.
+ *
+ * `pinned` is the SHA-256 of the only key that is trusted.
+ */
+export async function formOf(document: unknown, collection: string, pinned?: string): Promise<Form> {
   const { form, key, signature } = members("form", document, ["form", "key", "signature"]) as Record<string, string>;
   const raw = unhex(String(key));
   const curve = { name: "ECDSA", namedCurve: "P-256" };
   const good = await crypto.subtle
     .importKey("raw", raw, curve, false, ["verify"])
-    .then((known) => crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, known, unhex(String(signature)), new TextEncoder().encode(form)))
+    .then((known) =>
+      crypto.subtle.verify(
+        { name: "ECDSA", hash: "SHA-256" },
+        known,
+        unhex(String(signature)),
+        new TextEncoder().encode(form),
+      ),
+    )
     .catch(() => false);
   if (!good) refuse("form", "the form is not signed by the key it names");
-  if (pinned !== undefined && hex(await sha256(raw)) !== pinned) refuse("form", "the form is signed by a key other than the pinned one");
+  if (pinned !== undefined && hex(await sha256(raw)) !== pinned)
+    refuse("form", "the form is signed by a key other than the pinned one");
   const found = members("form", JSON.parse(form!), MEMBERS);
   if (found.deniable_form !== 1) refuse("newer", "the form has a layout that this program does not know");
   for (const name of ["window", "issued", "expires"]) whole(name, found[name], 0, 2 ** 40);
+  if (found.collection !== collection) refuse("form", "the form is that of another collection");
+  if (
+    typeof found.open !== "boolean" ||
+    !Array.isArray(found.specs) ||
+    !found.specs.length ||
+    !Array.isArray(found.segments)
+  )
+    refuse("form", "the form has a member of the wrong type");
+  if (Date.now() / 1000 >= (found.expires as number))
+    refuse("clock", "the form is past its date: this device's clock, or the collector's, is wrong");
   return found as Members & Form;
 }
 

@@ -34,5 +34,7 @@ export function framed({ key, fingerprint, hour, id, segments, payload }: Parts)
 export function secretOf(text: string): Bytes | undefined {
   const found = /^dnw_([\w-]{22})$/.exec(text);
   if (!found) return undefined;
-  return Uint8Array.from(atob(`${found[1]!.replace(/-/g, "+").replace(/_/g, "/")}==`), (letter) => letter.charCodeAt(0));
+  return Uint8Array.from(atob(`${found[1]!.replace(/-/g, "+").replace(/_/g, "/")}==`), (letter) =>
+    letter.charCodeAt(0),
+  );
 }

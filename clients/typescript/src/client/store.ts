@@ -2,30 +2,35 @@
 
 import { refuse } from "../core/errors.js";
 
-/** What became of an answer. */
-export type Fate = "drawing" | "queued" | "sent" | "expired" | "refused";
+/** Where an answer is. "withdrawing": it was taken back, and the collector is still to be asked to delete it. */
+export type Fate = "drawing" | "queued" | "sent" | "withdrawing" | "expired" | "refused";
 
 /** An answer as it is kept. The value itself is never kept. */
 export interface Kept {
   fate: Fate;
+  /** The largest epsilon at which a report was, or may have been, drawn; once there is a frame, that of its spec. */
   epsilon: number;
   fingerprint: string;
-  /** The frame, in hexadecimal: the very bytes that are sent, however often. */
+  /** The frame, in hexadecimal: the very bytes that are sent, however often. Empty once it was taken back. */
   frame?: string;
+  /** The bytes of the frame that are the report itself. */
+  bytes?: number;
   /** Where it is sent. */
   url: string;
   id?: string;
   hour?: number;
+  /** Whether it may have reached the collector. */
+  tried?: boolean;
   /** When it may be sent next, in milliseconds since 1970, and how often that failed. */
   next?: number;
-  tries?: number;
-  /** Why the collector refused it. */
+  failures?: number;
+  /** Why the collector refused it or made it wait, or what became of it once it was taken back. */
   kind?: string;
 }
 
-/** All that is kept. */
+/** All that is kept; answers and consents by collection. */
 export interface State {
-  consent?: boolean;
+  consents?: Record<string, boolean>;
   /** The sum of epsilon over all answers ever given, which nothing lowers. */
   spent?: number;
   answers?: Record<string, Kept>;

@@ -12,6 +12,7 @@ export type Code =
   | "segments" // this device's labels are not those of the collection
   | "storage" // what was answered cannot be kept, so nothing is answered
   | "form" // what the collector says of the collection is not signed as it should be
+  | "clock" // what the collector says is past its date, so that one of the clocks is wrong
   | "newer" // the collector speaks a later version
   | "closed" // the collection takes no more reports
   | "offline"; // the collector does not answer

@@ -1,0 +1,112 @@
+// Asking the collector: for the form of a collection, for ids, and what the form means for this device.
+
+import { refuse } from "../core/errors.js";
+import { newId } from "../core/id.js";
+import type { Mechanism } from "../core/mechanism.js";
+import { Question } from "../core/question.js";
+import { unhex } from "./bytes.js";
+import { bucketAt, formOf, type Form } from "./form.js";
+import type { Asked, Options } from "./options.js";
+
+/** What the collector is asked before anybody answers. */
+export class Asking {
+  readonly #options: Options;
+  #form: Promise<Form> | undefined;
+  #issued: Promise<[Uint8Array, number]> | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Ask now for what an answer will need, so that asking does not tell when somebody answers. */
+  async ahead(): Promise<void> {
+    const { issued_ids } = await this.form();
+    if (issued_ids) await (this.#issued = this.#drawId());
+  }
+
+  /** What the collector says of the collection: signed, of this name, and not past its date by this device's clock. */
+  async form(): Promise<Form> {
+    const { url, collection, pinned, spec, bucket = "none" } = this.#options;
+    if (spec !== undefined)
+      return {
+        collection,
+        open: true,
+        specs: [spec],
+        bucket,
+        segments: [],
+        window: 168,
+        issued_ids: false,
+        issued: 0,
+        expires: 2 ** 40,
+      };
+    const held = await this.#form?.catch(() => undefined);
+    if (held && Date.now() / 1000 < held.expires) return held;
+    this.#form = fetch(`${url}/v1/forms/${encodeURIComponent(collection)}`, { credentials: "omit" })
+      .catch(() => refuse("offline", "the collector does not answer"))
+      .then(async (response) =>
+        formOf(
+          response.ok ? await response.json() : refuse("offline", `the collector answered ${response.status}`),
+          collection,
+          pinned,
+        ),
+      );
+    return this.#form;
+  }
+
+  /** The question of a form: its newest spec, or the one that was reviewed. */
+  async question({ specs }: Form): Promise<Asked> {
+    const { fingerprint, mechanisms } = this.#options;
+    const read = this.#options.read ?? ((document, pinned) => questionOf(document, pinned, mechanisms));
+    const trusted = fingerprint === undefined ? specs.slice(0, 1) : specs;
+    for (const document of trusted.slice(0, -1)) {
+      const found = await read(document, fingerprint).catch(() => undefined);
+      if (found) return found;
+    }
+    return read(trusted.at(-1), fingerprint);
+  }
+
+  /** The places of this device's labels. */
+  segments({ segments }: Form): number[] {
+    return segments.map(({ name, labels }) => {
+      const place = labels.indexOf(this.#options.segments?.[name] ?? "");
+      return place < 0 ? refuse("segments", `segment ${name} must be one of ${labels.join(", ")}`) : place;
+    });
+  }
+
+  /** The id of a report and its bucket: drawn here, or by the collector if its form says so. */
+  async id(form: Form): Promise<[Uint8Array, number]> {
+    const now = bucketAt(form.bucket, Math.max(Date.now() / 1000, form.issued));
+    if (!form.issued_ids) return [newId(), now];
+    const held = await this.#issued?.catch(() => undefined);
+    this.#issued = undefined;
+    return held?.[1] === now ? held : this.#drawId();
+  }
+
+  async #drawId(): Promise<[Uint8Array, number]> {
+    const { url, key } = this.#options;
+    const response = await fetch(`${url}/v1/ids?count=1`, {
+      headers: { authorization: `Bearer ${key}` },
+      credentials: "omit",
+    }).catch(() => undefined);
+    if (!response?.ok) refuse("offline", "the collector gives no id");
+    const { ids, bucket } = (await response.json()) as { ids: string[]; bucket: number };
+    return [unhex(ids[0]!), bucket];
+  }
+}
+
+async function questionOf(
+  document: unknown,
+  fingerprint: string | undefined,
+  mechanisms: readonly Mechanism[],
+): Promise<Asked> {
+  const question = await Question.read(
+    document,
+    fingerprint === undefined ? { mechanisms } : { mechanisms, fingerprint },
+  );
+  return {
+    fingerprint: question.fingerprint,
+    epsilon: question.epsilon,
+    check: (value) => question.check(value),
+    payload: (value, id) => (question.coined ? question.privatizeFor(value, id) : question.privatize(value)),
+  };
+}
