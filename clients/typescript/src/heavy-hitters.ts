@@ -130,7 +130,8 @@ export class HeavyHitters {
 /** The bytes of a report of a group: those of a report of nothing, which is forgotten. */
 async function sizeOf({ domain, randomizer }: Spec): Promise<number> {
   const index = domain.index(Uint8Array.of(END));
-  return (await drawn(await Keystream.of(), 0, randomizer.stride, (choices) => randomizer.randomize(index, choices))).length;
+  return (await drawn(await Keystream.of(), 0, randomizer.stride, (choices) => randomizer.randomize(index, choices)))
+    .length;
 }
 
 function textOf(value: unknown): Bytes {
