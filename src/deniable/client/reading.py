@@ -19,11 +19,12 @@ from deniable.client.published import Part, Source, Where
 from deniable.client.web import Web, is_encrypted, site_of
 from deniable.core.defaults import LEVEL, RATE
 from deniable.core.domain.open import Open
-from deniable.core.errors import InvalidArgument
+from deniable.core.errors import InvalidArgument, MalformedSummary
 from deniable.core.estimate import Estimate
 from deniable.derived.groups import Differences
 from deniable.derived.labels import place_of
 from deniable.grouping.combined import combine_specs
+from deniable.grouping.keys import Group
 from deniable.grouping.table import SummaryTable
 from deniable.heavy_hitters.collected import HitterSummary
 from deniable.heavy_hitters.protocol import HeavyHitters
@@ -81,7 +82,7 @@ class Collection:
     ) -> list[Moment]:  # fmt: skip
         """The frequency of one value, bucket by bucket; a bucket of which nothing is published is left out."""
         parts = self.source.parts(where)
-        buckets = sorted({group[0] for part in parts for group in part.table})
+        buckets = sorted({_bucket(group) for part in parts for group in part.table})
         if buckets == [ALL_TIME]:
             raise InvalidArgument("collection", "have buckets of time", "one without")
         found = []
@@ -172,8 +173,16 @@ def _estimate(parts: Sequence[Part], method: str | None, target: str) -> Estimat
     return combine_specs(pairs, method, target=target)  # type: ignore[arg-type]
 
 
+def _bucket(group: Group) -> int:
+    """The first key of a group."""
+    hour = group[0]
+    if not isinstance(hour, int):
+        raise MalformedSummary("the groups of published counts must begin with a bucket, in hours since 1970")
+    return hour
+
+
 def _of_bucket(part: Part, bucket: int) -> Part:
-    groups = {group: summary for group, summary in part.table.items() if group[0] == bucket}
+    groups = {group: summary for group, summary in part.table.items() if _bucket(group) == bucket}
     return Part(part.question, SummaryTable(part.table.by, groups, part.table.fingerprint), 0)
 
 
