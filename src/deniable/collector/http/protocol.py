@@ -30,6 +30,7 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
         self._in_body = False
         self._header_bytes = 0
         self._short_way = getattr(self.config.app, "short_way", None)
+        self._authorized = False
         self._whole: bytearray | None = None  # the body of a request that may go the short way
 
     def connection_made(self, transport: Any) -> None:
@@ -80,7 +81,7 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
         whole = self._whole
         if whole is not None and len(whole) <= MOST:
             self._whole = None
-            self.cycle = Short(self, any(name == b"authorization" for name, _ in self.headers))
+            self.cycle = Short(self, self._authorized)
             self._short_way.take(self.cycle, bytes(whole), self.headers, self.loop)
             return
         if whole is not None:
@@ -89,13 +90,14 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
 
     def _is_usual(self) -> bool:
         """Whether this is a report like most, on a connection where nothing else is going on."""
-        parser = self.parser
+        parser, headers = self.parser, dict(self.headers)
+        self._authorized = b"authorization" in headers
         return (
             (self.cycle is None or self.cycle.response_complete)
             and not self.flow.write_paused
             and parser.get_method() == b"POST"
             and parser.get_http_version() == "1.1"
-            and is_usual(self.headers)
+            and is_usual(headers)
         )
 
     def _go_the_long_way(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
@@ -30,9 +30,9 @@ _TYPES = (BINARY.encode(), PLAIN.encode())
 _UNUSUAL = frozenset((b"origin", b"expect", b"transfer-encoding", b"connection", b"upgrade"))
 
 
-def is_usual(headers: Pairs) -> bool:
+def is_usual(headers: Mapping[bytes, bytes]) -> bool:
     """Whether these are the headers of a frame that nothing need be said about."""
-    return not any(name in _UNUSUAL or (name == b"content-type" and value not in _TYPES) for name, value in headers)
+    return _UNUSUAL.isdisjoint(headers) and headers.get(b"content-type", _TYPES[0]) in _TYPES
 
 
 def bytes_of(reply: Reply, more: Pairs = STRICT, *, close: bool = False) -> bytes:
