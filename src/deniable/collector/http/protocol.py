@@ -9,7 +9,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from deniable.collector.http.incoming import SLOW
 from deniable.collector.http.replies import Reply
-from deniable.collector.http.short import MOST, PATH, Short, bytes_of, is_usual
+from deniable.collector.http.short import MOST, PATH, Short, ShortWay, bytes_of, is_usual
 
 HEADER_SECONDS = 10.0
 BODY_SECONDS = 60.0
@@ -29,7 +29,7 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
         self._in_headers = False
         self._in_body = False
         self._header_bytes = 0
-        self._short_way = getattr(self.config.app, "short_way", None)
+        self._short_way: ShortWay | None = getattr(self.config.app, "short_way", None)
         self._authorized = False
         self._whole: bytearray | None = None  # the body of a request that may go the short way
 
@@ -61,14 +61,15 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
 
     def on_message_begin(self) -> None:
         self._in_headers = True
-        super().on_message_begin()
+        # what else uvicorn begins a request with is made when it is needed
+        self.url, self.headers, self.expect_100_continue = b"", [], False
 
     def on_headers_complete(self) -> None:
         self._in_headers, self._in_body, self._header_bytes = False, True, 0
-        if self.url == PATH and self._short_way is not None and self._is_usual():
+        if self.url == PATH and self._is_usual():
             self._whole = bytearray()
         else:
-            super().on_headers_complete()
+            self._begin_task()
 
     def on_body(self, body: bytes) -> None:
         if self._whole is None:
@@ -79,7 +80,7 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
     def on_message_complete(self) -> None:
         self._in_body, self._header_bytes = False, 0
         whole = self._whole
-        if whole is not None and len(whole) <= MOST:
+        if whole is not None and self._short_way is not None and len(whole) <= MOST:
             self._whole = None
             self.cycle = Short(self, self._authorized)
             self._short_way.take(self.cycle, bytes(whole), self.headers, self.loop)
@@ -93,17 +94,26 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
         parser, headers = self.parser, dict(self.headers)
         self._authorized = b"authorization" in headers
         return (
-            (self.cycle is None or self.cycle.response_complete)
+            self._short_way is not None
+            and (self.cycle is None or self.cycle.response_complete)
             and not self.flow.write_paused
             and parser.get_method() == b"POST"
             and parser.get_http_version() == "1.1"
             and is_usual(headers)
         )
 
+    def _begin_task(self) -> None:
+        """Begin a request as uvicorn does."""
+        url, headers, expected = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expected
+        self.headers.extend(headers)  # the list is in the scope already
+        super().on_headers_complete()
+
     def _go_the_long_way(self) -> None:
         """Hand what has come of a request to a task that reads the rest."""
         begun, self._whole = self._whole, None
-        super().on_headers_complete()
+        self._begin_task()
         if begun:
             super().on_body(bytes(begun))
 
