@@ -62,7 +62,8 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
     def on_message_begin(self) -> None:
         self._in_headers = True
         # what else uvicorn begins a request with is made when it is needed
-        self.url, self.headers, self.expect_100_continue = b"", [], False
+        self.url, self.expect_100_continue = b"", False
+        self.headers: list[tuple[bytes, bytes]] = []
 
     def on_headers_complete(self) -> None:
         self._in_headers, self._in_body, self._header_bytes = False, True, 0
