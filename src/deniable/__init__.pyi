@@ -17,6 +17,8 @@ from deniable.auditing.composition.composed import Composition as Composition
 from deniable.auditing.empirical.adapters import Adapter as Adapter
 from deniable.client.device import Client as Client
 from deniable.client.gateway import Gateway as Gateway
+from deniable.client.reading import Collection as Collection
+from deniable.client.reading import collection as collection
 from deniable.core.domain import Domain as Domain
 from deniable.core.errors import CountOverflow as CountOverflow
 from deniable.core.errors import DeniableError as DeniableError

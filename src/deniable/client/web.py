@@ -20,7 +20,6 @@ from deniable.client.errors import Unreachable
 from deniable.core.errors import InvalidArgument, cut
 from deniable.wire.refusals import REASONS, Refused
 
-_MOST = 2**23  # bytes of an answer
 _LONGEST_PAUSE = 86_400.0  # seconds that a Retry-After is believed
 
 
@@ -63,6 +62,7 @@ class Web:
 
     site: str
     timeout: float = 10.0
+    most: int = 2**23  # bytes of an answer
 
     @property
     def _opener(self) -> OpenerDirector:
@@ -85,20 +85,20 @@ class Web:
             except HTTPError as refused:  # an answer like any other
                 response = refused
             with response:
-                data = _read(response, time.monotonic() + self.timeout)
+                data = _read(response, time.monotonic() + self.timeout, self.most)
                 return _reply(int(response.status), response.headers.get("Retry-After"), data)
         except (URLError, OSError, http.client.HTTPException, ValueError) as error:
             reason = getattr(error, "reason", None) or error
             raise Unreachable(self.site, cut(str(reason) or type(error).__name__, 200)) from None
 
 
-def _read(response: Any, deadline: float) -> bytes:
+def _read(response: Any, deadline: float, most: int) -> bytes:
     parts, size = [], 0
     while part := response.read1(2**16):
         parts.append(part)
         size += len(part)
-        if size > _MOST or time.monotonic() > deadline:
-            raise OSError("the answer is too long" if size > _MOST else "the answer takes too long")
+        if size > most or time.monotonic() > deadline:
+            raise OSError("the answer is too long" if size > most else "the answer takes too long")
     expected = response.headers.get("Content-Length")
     if expected is not None and expected.isdigit() and size < int(expected):
         raise OSError("the answer was cut off")

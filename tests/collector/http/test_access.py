@@ -38,6 +38,7 @@ MATRIX: dict[str, tuple[str, bool]] = {
     "GET /v1/collections/{name}/difference": (READ, False),
     "POST /v1/collections/{name}/candidates": (READ, False),
     "GET /v1/collections/{name}/heavy-hitters": (READ, False),
+    "GET /v1/collections/{name}/published": (READ, False),
     "GET /v1/collections/{name}/refusals": (READ, False),
     "GET /v1/collections/{name}/summaries": (ADMIN, False),
     "POST /v1/collections/{name}/summaries": (ADMIN, False),

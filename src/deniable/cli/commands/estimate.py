@@ -1,13 +1,25 @@
-"""`deniable estimate`: frequencies with error bars, from reports or summaries."""
+"""`deniable estimate`: frequencies with error bars, from reports, summaries or a running collector."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from deniable.cli.derived import Mean, Quantiles, Sums, derived
+from deniable.cli.io.remote import (
+    First,
+    Insecure,
+    KeyFile,
+    Last,
+    Remote,
+    Segments,
+    check_local,
+    check_remote,
+    estimate_at,
+    is_address,
+)
 from deniable.cli.options import (
     AllowRepeats,
     Collected,
@@ -66,11 +78,17 @@ def estimate(
     threads: Threads = None,
     skip_malformed: SkipMalformed = False,
     allow_repeats: AllowRepeats = False,
+    key_file: KeyFile = None,
+    first: First = None,
+    last: Last = None,
+    segment: Segments = None,
+    insecure: Insecure = False,
 ) -> None:
     """Estimate frequencies, with standard errors and intervals.
 
     A table of summaries, which deniable summarize --by makes, gives an estimate for
-    each group, and a test whether the groups differ.
+    each group, and a test whether the groups differ. The address of a collection
+    gives an estimate of what a running collector has published.
 
     \b
     Examples:
@@ -80,13 +98,23 @@ def estimate(
       deniable estimate today.summary --sum chrome,edge --sum firefox,safari
       deniable estimate today.summary --spec spec.json -o all.csv --plot top.png
       deniable estimate daily.parquet --spec spec.json --group mon,de --group tue,de
+      deniable estimate https://reports.example.org/v1/collections/themes \\
+        --key-file read.key --from 2026-11-01 --segment country=de --top 10
     """
+    check_inputs(sources)
+    check_outputs(output, plot)
+    remote = Remote(key_file, first, last, segment, insecure)
+    shown = Shown(level, simultaneous, top, sums, mean, quantiles, as_json, output, plot)
+    if is_address(sources):
+        of_files = {"--spec": spec, "--group": group, "--threads": threads}
+        check_remote({**of_files, "--skip-malformed": skip_malformed, "--allow-repeats": allow_repeats})
+        _show(estimate_at(sources[0], remote, method, target), shown)
+        return
+    check_local(remote)
     from deniable.cli.io.engine import Counting, table_in
     from deniable.cli.io.reports import summary_of
     from deniable.core.domain.open import Open
 
-    check_inputs(sources)
-    check_outputs(output, plot)
     spec = spec_beside(sources) if spec is None else spec
     mechanism = mechanism_of(spec)
     if isinstance(mechanism.domain, Open):
@@ -107,16 +135,37 @@ def estimate(
         how = Counting(threads, skip_malformed)
         summary = summary_of(sources, mechanism, allow_repeats=allow_repeats, how=how)
     answer = mechanism.estimate(summary, method, target=target)
+    _show(answer, shown)
+
+
+class Shown(NamedTuple):
+    """What to show of one estimate, and where."""
+
+    level: float
+    simultaneous: bool | None
+    top: int | None
+    sums: list[str] | None
+    mean: bool
+    quantiles: list[float] | None
+    as_json: bool
+    output: Path | None
+    plot: Path | None
+
+
+def _show(answer: Estimate, wanted: Shown) -> None:
+    level, simultaneous, top, *_ = wanted
     answer.interval(level)  # refuses a wrong level before anything is written
-    asked = derived(answer, level, sums, mean, quantiles)
-    if output is not None or plot is not None:
-        _write(answer, level, simultaneous, top, output, plot)
-    if as_json:
+    asked = derived(answer, level, wanted.sums, wanted.mean, wanted.quantiles)
+    if wanted.output is not None or wanted.plot is not None:
+        _write(answer, level, simultaneous, top, wanted.output, wanted.plot)
+    if wanted.as_json:
         echo_json(_document(answer, level, simultaneous, top, asked))
-    else:
-        _print(answer, level, simultaneous, top)
-        for each in asked:
-            echo(each)
+        return
+    _print(answer, level, simultaneous, top)
+    if withheld := answer.details.get("withheld"):
+        echo(f"{withheld:,} more reports are counted and not published yet.")
+    for each in asked:
+        echo(each)
 
 
 def _estimate_groups(

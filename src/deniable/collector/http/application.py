@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from deniable.collector.http.handlers import Call, Handlers
-from deniable.collector.http.hot import ACCEPTED, ACCEPTED_BODY, ACCEPTED_START, Door
+from deniable.collector.http.hot import ACCEPTED, ACCEPTED_BODY, ACCEPTED_START, BATCHES, REPORTS, Door
 from deniable.collector.http.incoming import Headers, Reader, Receive, Scope, read_body, read_query
 from deniable.collector.http.logs import Log
 from deniable.collector.http.metrics import Metrics
@@ -27,6 +27,7 @@ from deniable.collector.http.replies import (
     shared_with,
 )
 from deniable.collector.http.routing import Routes
+from deniable.collector.http.short import ShortWay
 from deniable.collector.http.table import ANYBODY, Route
 from deniable.collector.service.directory import Desk, Holder
 from deniable.collector.service.outcomes import OK
@@ -40,7 +41,7 @@ _THREADS = 4
 _MOST_PENDING = 64  # requests that wait for a thread
 _BODY = 2**22  # bytes of a body of JSON
 _AT_ONCE = ("health", "openapi", "page", "file")  # handlers that never wait
-_DOORS = {"/v1/reports": "POST /v1/reports", "/v1/batches": "POST /v1/batches"}
+_DOORS = {"/v1/reports": REPORTS, "/v1/batches": BATCHES}
 _ELSEWHERE = "other"  # the route of requests that have none
 _BUSY_SECONDS = 1.0
 
@@ -53,6 +54,7 @@ class Application:
         self.log = Log() if log is None else log
         self._reader = Reader()
         self._door = Door(service, self._reader)
+        self.short_way = ShortWay(service, self)
         reading = Reading(service)
         self._handlers = Handlers(service, Pages() if pages is None else pages, Metrics(service, reading.cache))
         self._routes = Routes()
@@ -88,7 +90,7 @@ class Application:
             else:
                 reply = await self._other(scope, receive, headers, told)
         except Exception as error:
-            why = self._refused(error)
+            why = self.refused(error)
             kind, reply = why.kind, refusal(why)
         self._count(told, kind, reply.status, started)
         if reply is ACCEPTED and headers.origin is None:
@@ -113,7 +115,7 @@ class Application:
         self.service.outcomes.add(told["route"], kind, hour, 0 if desk is None else desk.number)
         self.log.request(told["route"], status, kind, started)
 
-    def _refused(self, error: Exception) -> Refused:
+    def refused(self, error: Exception) -> Refused:
         """What the client is told; an unexpected fault is logged, and told without its words."""
         known = as_refusal(error)
         if known is not None:

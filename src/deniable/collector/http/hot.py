@@ -17,6 +17,7 @@ from deniable.wire.frames import Frame, read_batch, read_report
 from deniable.wire.keys import NO_KEY, WRITE
 from deniable.wire.refusals import Refused
 
+REPORTS, BATCHES = "POST /v1/reports", "POST /v1/batches"
 ACCEPTED = Reply(b'{"accepted":1}')
 ACCEPTED_START = {
     "type": "http.response.start",
@@ -65,7 +66,7 @@ class Door:
     ) -> Taken:
         service = self._service
         body = await self._reader.body(scope, receive, headers.length, service.directory.most_bytes)
-        header = _write_secret(headers)
+        header = write_secret(headers)
         frame = self._read(body, headers.kind, header, of_bytes, of_json)
         secret = secret_in(frame, header)
         holder, desk = service.directory.writer(secret)
@@ -116,7 +117,8 @@ def _answer(group: Sequence[Taken]) -> None:
             taken.ticket.set_result(None)
 
 
-def _write_secret(headers: Headers) -> bytes | None:
+def write_secret(headers: Headers) -> bytes | None:
+    """The write key of the header, if there is one."""
     key = headers.key
     if key is None:
         return None

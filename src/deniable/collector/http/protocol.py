@@ -5,10 +5,11 @@ from __future__ import annotations
 from asyncio import TimerHandle
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from deniable.collector.http.incoming import SLOW
 from deniable.collector.http.replies import Reply
+from deniable.collector.http.short import MOST, PATH, Short, ShortWay, bytes_of, is_usual
 
 HEADER_SECONDS = 10.0
 BODY_SECONDS = 60.0
@@ -28,6 +29,9 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
         self._in_headers = False
         self._in_body = False
         self._header_bytes = 0
+        self._short_way: ShortWay | None = getattr(self.config.app, "short_way", None)
+        self._authorized = False
+        self._whole: bytearray | None = None  # the body of a request that may go the short way
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -44,6 +48,8 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
         before = self._in_headers, self._in_body
         self._header_bytes += len(data)
         super().data_received(data)
+        if self._whole is not None:  # there is more to come
+            self._go_the_long_way()
         now = self._in_headers, self._in_body
         if self._in_headers and self._header_bytes > _MOST_HEADERS:
             self.send_400_response("headers are too long")
@@ -55,18 +61,66 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
 
     def on_message_begin(self) -> None:
         self._in_headers = True
-        super().on_message_begin()
+        # what else uvicorn begins a request with is made when it is needed
+        self.url, self.expect_100_continue = b"", False
+        self.headers: list[tuple[bytes, bytes]] = []
 
     def on_headers_complete(self) -> None:
         self._in_headers, self._in_body, self._header_bytes = False, True, 0
-        super().on_headers_complete()
+        if self.url == PATH and self._is_usual():
+            self._whole = bytearray()
+        else:
+            self._begin_task()
+
+    def on_body(self, body: bytes) -> None:
+        if self._whole is None:
+            super().on_body(body)
+        else:
+            self._whole += body
 
     def on_message_complete(self) -> None:
         self._in_body, self._header_bytes = False, 0
+        whole = self._whole
+        if whole is not None and self._short_way is not None and len(whole) <= MOST:
+            self._whole = None
+            self.cycle = Short(self, self._authorized)
+            self._short_way.take(self.cycle, bytes(whole), self.headers, self.loop)
+            return
+        if whole is not None:
+            self._go_the_long_way()
         super().on_message_complete()
+
+    def _is_usual(self) -> bool:
+        """Whether this is a report like most, on a connection where nothing else is going on."""
+        parser, headers = self.parser, dict(self.headers)
+        self._authorized = b"authorization" in headers
+        return (
+            self._short_way is not None
+            and (self.cycle is None or self.cycle.response_complete)
+            and not self.flow.write_paused
+            and parser.get_method() == b"POST"
+            and parser.get_http_version() == "1.1"
+            and is_usual(headers)
+        )
+
+    def _begin_task(self) -> None:
+        """Begin a request as uvicorn does."""
+        url, headers, expected = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expected
+        self.headers.extend(headers)  # the list is in the scope already
+        super().on_headers_complete()
+
+    def _go_the_long_way(self) -> None:
+        """Hand what has come of a request to a task that reads the rest."""
+        begun, self._whole = self._whole, None
+        self._begin_task()
+        if begun:
+            super().on_body(bytes(begun))
 
     def send_400_response(self, _msg: str) -> None:
         """Answer bytes that are no HTTP request."""
+        self._whole = None
         if not self.transport.is_closing():
             self._send(self.config.app.unread("not-http"))
 
@@ -96,9 +150,5 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
             self.transport.close()
 
     def _send(self, reply: Reply) -> None:
-        lines = [STATUS_LINE[reply.status]]
-        lines += [b"%s: %s\r\n" % pair for pair in reply.headers if pair[0] != b"connection"]
-        lines.append(b"content-type: %s\r\n" % reply.kind.encode())
-        lines.append(b"content-length: %d\r\nconnection: close\r\n\r\n" % len(reply.body))
-        self.transport.write(b"".join([*lines, reply.body]))
+        self.transport.write(bytes_of(reply, [], close=True))
         self.transport.close()

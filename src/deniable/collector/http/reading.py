@@ -9,7 +9,7 @@ from typing import Any
 from deniable.collector.http.handlers import Call
 from deniable.collector.http.replies import Reply, as_json
 from deniable.collector.http.shapes import CandidatesAsked
-from deniable.collector.http.table import ARROW, CSV, JSON
+from deniable.collector.http.table import ARROW, CSV, JSON, PARQUET
 from deniable.collector.service.answers.cache import Cache
 from deniable.collector.service.answers.estimating import (
     Wanted,
@@ -25,6 +25,7 @@ from deniable.collector.service.answers.estimating import (
 from deniable.collector.service.answers.pool import Pool, Totals
 from deniable.collector.service.answers.selection import Selection, selection_of
 from deniable.collector.service.answers.strings import candidates, heavy_hitters
+from deniable.collector.service.exchange import published
 from deniable.collector.service.service import Service
 from deniable.collector.store.records import Kept
 from deniable.wire.refusals import Refused
@@ -73,6 +74,11 @@ class Reading:
             return _table(table(answer, wanted), call.query["format"])
 
         return self._cached(call, "estimate", (pool,), (selection, wanted), make)
+
+    def published(self, call: Call) -> Reply:
+        """The counts that estimates are made of, for those who make their own."""
+        pool = Pool.of(call.at, self._kept(call), self._selection(call))
+        return Reply(published(pool, self._service.store), PARQUET)
 
     def trend(self, call: Call) -> Reply:
         """One value, bucket by bucket."""

@@ -112,6 +112,8 @@ ROUTES: tuple[Route, ...] = (
           body=shapes.CandidatesAsked, answer=shapes.Table),
     Route("GET", f"{_C}/heavy-hitters", READ, "heavy_hitters", "Frequent strings that nobody listed.",
           (*_WHERE, _RATE, _TARGET, _LEVEL, _TOP), answer=shapes.Table),
+    Route("GET", f"{_C}/published", READ, "published", "The published counts of one spec, as Parquet.",
+          _WHERE, gives=(PARQUET,)),
     Route("GET", f"{_C}/refusals", READ, "refusals", "How many requests were refused, by day and reason.",
           answer=shapes.Refusals),
     Route("GET", f"{_C}/summaries", ADMIN, "export", "A table of the summaries of one spec, whole, as Parquet.",

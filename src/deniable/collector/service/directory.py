@@ -13,6 +13,7 @@ from deniable.collector.service.rates import Allowance
 from deniable.collector.service.settings import Settings, read_settings
 from deniable.collector.store.protocol import Store
 from deniable.collector.store.records import CollectionRow, KeyRow, SpecRow
+from deniable.wire.buckets import Buckets
 from deniable.wire.forms import Signer, key_name
 from deniable.wire.keys import ADMIN, READ, WRITE, Key, digest
 from deniable.wire.refusals import Refused
@@ -75,6 +76,11 @@ class Desk:
     def expired(self) -> frozenset[bytes]:
         """The fingerprints of specs that take no more reports."""
         return frozenset(map(bytes.fromhex, self.settings.expired))
+
+    @cached_property
+    def calendar(self) -> Buckets:
+        """Its buckets of time."""
+        return self.settings.buckets
 
     @cached_property
     def buckets(self) -> tuple[int, bool]:

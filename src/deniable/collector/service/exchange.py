@@ -1,4 +1,4 @@
-"""Summaries that leave and arrive as Parquet: other regions, other engines."""
+"""Summaries that leave and arrive as Parquet: other regions, other engines, readers who estimate by themselves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
+from deniable.collector.service.answers.pool import Pool
 from deniable.collector.service.counting import Adder, checked_summary
 from deniable.collector.service.directory import Desk
 from deniable.collector.service.settings import COLUMN
@@ -14,6 +15,7 @@ from deniable.collector.store.records import Cell, Kept
 from deniable.core.errors import DeniableError, InvalidArgument, shown
 from deniable.grouping.keys import Group
 from deniable.grouping.table import SummaryTable, summary_of
+from deniable.wire import published as beside
 from deniable.wire.buckets import MAX_HOUR
 from deniable.wire.refusals import Refused
 
@@ -25,16 +27,34 @@ def columns(desk: Desk) -> tuple[str, ...]:
 
 def exported(desk: Desk, fingerprint: str, kept: Sequence[Kept], store: Store) -> bytes:
     """The whole summaries of one spec as a Parquet file."""
+    cells = [each.cell for each in kept if each.cell.fingerprint == fingerprint]
+    return _written(_table(desk, fingerprint, cells, store.summaries(cells)).to_arrow())
+
+
+def published(pool: Pool, store: Store) -> bytes:
+    """The published summaries of a pool, which has reports of one spec, as a Parquet file with the spec in it."""
+    desk, specs = pool.desk, {each.cell.fingerprint for each in pool.told}
+    if len(specs) > 1:
+        raise Refused("conflict", f"there are reports of {len(specs)} specs. Choose one: spec=FINGERPRINT.")
+    fingerprint = specs.pop()
+    cells = [each.cell for each in pool.told]
+    table = _table(desk, fingerprint, cells, store.published(cells)).to_arrow()
+    more = beside.written(desk.spec(fingerprint).document, pool.withheld)
+    return _written(table.replace_schema_metadata({**table.schema.metadata, **more}))
+
+
+def _table(desk: Desk, fingerprint: str, cells: Sequence[Cell], found: Sequence[bytes | None]) -> SummaryTable:
+    pairs = zip(cells, found, strict=True)
+    return SummaryTable(
+        columns(desk), {_group(desk, cell): summary_of(data) for cell, data in pairs if data is not None}, fingerprint
+    )
+
+
+def _written(table: Any) -> bytes:
     import pyarrow.parquet
 
-    cells = [each.cell for each in kept if each.cell.fingerprint == fingerprint]
-    found = {
-        _group(desk, cell): summary_of(data)
-        for cell, data in zip(cells, store.summaries(cells), strict=True)
-        if data is not None
-    }
     file = BytesIO()
-    pyarrow.parquet.write_table(SummaryTable(columns(desk), found, fingerprint).to_arrow(), file)
+    pyarrow.parquet.write_table(table, file)
     return file.getvalue()
 
 

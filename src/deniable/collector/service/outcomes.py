@@ -20,13 +20,13 @@ class Outcomes:
         self.requests = 0
         self.reports = 0  # that were new
 
-    def add(self, route: str, outcome: str, hour: int, collection: int = 0) -> None:
-        """Count a request; `collection` is 0 where it is not known."""
+    def add(self, route: str, outcome: str, hour: int, collection: int = 0, *, requests: int = 1) -> None:
+        """Count a request, or several alike; `collection` is 0 where it is not known."""
         with self._lock:
-            self.requests += 1
-            self._counts[route, outcome] += 1
+            self.requests += requests
+            self._counts[route, outcome] += requests
             if outcome != OK:
-                self._refusals[collection, hour - hour % _DAY, outcome] += 1
+                self._refusals[collection, hour - hour % _DAY, outcome] += requests
 
     def stored(self, reports: int) -> None:
         """Count new reports."""

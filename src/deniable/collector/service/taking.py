@@ -73,7 +73,7 @@ def checked(frame: Frame, holder: Holder, desk: Desk, clock: Clock) -> Taken:
 def _check_time(hour: int, desk: Desk, clock: Clock) -> None:
     length, now = desk.buckets[0], clock.hour()
     first, last = desk.span(now)
-    if length > 1 and not desk.settings.buckets.is_start(hour):
+    if length > 1 and not desk.calendar.is_start(hour):
         raise Refused("bad-bucket", f"bucket {hour} is not the start of a {_noun(desk)} ({hour_text(hour)})")
     if hour > last:
         raise Refused("in-future", retry_after=float(3600 * (hour - length - now)))

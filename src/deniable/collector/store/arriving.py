@@ -17,6 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from deniable.collector.store.database import Database
 from deniable.collector.store.finding import cell_numbers
+from deniable.collector.store.prepared import Prepared
 from deniable.collector.store.records import TOO_OLD, Cell, Delivery
 from deniable.collector.store.tables import ID_BYTES, collections, ids, reports
 from deniable.core.errors import InvalidArgument
@@ -55,9 +56,9 @@ def commit(database: Database, connection: Connection, deliveries: Sequence[Deli
         new.append(_lay(rows, position, delivery, fresh[delivery.cell.collection, delivery.hour]) if ok else TOO_OLD)
     if rows:
         numbers = cell_numbers(database, connection, {place.cell for place in rows})
-        connection.execute(
-            _INTO_REPORTS,
-            [
+        _INTO_REPORTS.execute(
+            connection,
+            *(
                 {
                     "cell": numbers[place.cell],
                     "arrival": arrival,
@@ -69,7 +70,7 @@ def commit(database: Database, connection: Connection, deliveries: Sequence[Deli
                     "payloads": b"".join(row.payloads),
                 }
                 for place, row in rows.items()
-            ],
+            ),
         )
     return new
 
@@ -78,7 +79,7 @@ def _remembered_from(connection: Connection, wanted: set[int]) -> dict[int, int]
     """From which hour on ids are remembered; nobody forgets any until this transaction ends."""
     found: dict[int, int] = {}
     for number in sorted(wanted):
-        for row in connection.execute(_REMEMBERED_FROM, {"wanted": number}):
+        for row in _REMEMBERED_FROM.execute(connection, {"wanted": number}):
             found[row.number] = row.remembered_from
     if missing := wanted - set(found):
         raise InvalidArgument("collection", "be in the store", min(missing))
@@ -104,7 +105,7 @@ def _remember(
             raise InvalidArgument("ids", f"have {ID_BYTES} bytes", "others")
         values = _values(collection, hour, joined, arrival)
         inserting = _INTO_SQLITE if database.is_sqlite else _INTO_POSTGRESQL
-        inserted = connection.execute(inserting, values).rowcount if different else 0
+        inserted = inserting.execute(connection, values).rowcount if different else 0
         if inserted == len(every):
             fresh[collection, hour] = None
         elif inserted == len(different):
@@ -179,11 +180,12 @@ _OURS = select(_ONE_OF_OURS).select_from(_PLACES)
 
 
 _COLUMNS = ["collection", "hour", "id", "arrival"]
-# made once: to put a statement together costs as much as to execute it
-_INTO_SQLITE = sqlite.insert(ids).from_select(_COLUMNS, _SENT).on_conflict_do_nothing()
-_INTO_POSTGRESQL = postgresql.insert(ids).from_select(_COLUMNS, _SENT).on_conflict_do_nothing()
-_INTO_REPORTS = reports.insert()
-_REMEMBERED_FROM = (
+_INTO_SQLITE = Prepared(sqlite.insert(ids).from_select(_COLUMNS, _SENT).on_conflict_do_nothing())
+_INTO_POSTGRESQL = Prepared(postgresql.insert(ids).from_select(_COLUMNS, _SENT).on_conflict_do_nothing())
+_INTO_REPORTS = Prepared(
+    reports.insert().inline(), ("cell", "arrival", "hour", "n", "whole", "counted", "ids", "payloads")
+)
+_REMEMBERED_FROM = Prepared(
     select(collections.c.number, collections.c.remembered_from)
     .where(collections.c.number == bindparam("wanted", type_=Integer))
     .with_for_update(read=True)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, bindparam, select, tuple_
 
 from deniable.collector.store.database import Database
+from deniable.collector.store.prepared import Prepared
 from deniable.collector.store.protocol import StorageTrouble
 from deniable.collector.store.records import Cell
 from deniable.collector.store.tables import cells
@@ -17,7 +18,7 @@ Item = TypeVar("Item")
 AT_ONCE = 200  # cells or rows in one statement
 _ATTEMPTS = 5
 CELL_KEY = (cells.c.collection, cells.c.fingerprint, cells.c.bucket, cells.c.segments)
-_ONE_NUMBER = (
+_ONE_NUMBER = Prepared(
     select(cells.c.number)
     .where(*(column == bindparam(column.name, type_=column.type) for column in CELL_KEY))
     .with_for_update(read=True, key_share=True)
@@ -38,7 +39,7 @@ def cell_numbers(database: Database, connection: Connection, wanted: Collection[
 
 def _number(connection: Connection, cell: Cell) -> dict[Cell, int]:
     """The row number of one cell, as most commits want it, by a statement that is made once."""
-    number = connection.scalar(_ONE_NUMBER, cell._asdict())
+    number = _ONE_NUMBER.execute(connection, cell._asdict()).scalar()
     return {} if number is None else {cell: number}
 
 

@@ -38,12 +38,12 @@ class Pool:
     @property
     def n(self) -> int:
         """Published reports."""
-        return sum(each.published for each in self.cells)
+        return sum(each.published for each in self.told)
 
     @property
     def withheld(self) -> int:
         """Counted reports that are not published yet."""
-        return sum(each.n - each.published for each in self.cells)
+        return sum(each.n for each in self.cells) - self.n
 
     @property
     def version(self) -> tuple[object, ...]:
@@ -52,8 +52,9 @@ class Pool:
 
     @property
     def told(self) -> list[Kept]:
-        """The cells of which something is published."""
-        return [each for each in self.cells if each.published]
+        """The cells of which something is published: not those from before the minimum was raised."""
+        least = max(1, self.desk.settings.minimum)
+        return [each for each in self.cells if each.published >= least]
 
     @property
     def ends(self) -> tuple[int, int]:
