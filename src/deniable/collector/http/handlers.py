@@ -48,8 +48,9 @@ class Handlers:
         self._metrics = metrics
 
     def delete_report(self, call: Call) -> Reply:
+        assert call.holder is not None
         report_id = _bytes_of(call.path["id"])
-        return as_json({"outcome": self._service.delete(call.at, call.query["bucket"], report_id)})
+        return as_json({"outcome": self._service.delete(call.at, call.holder, call.query["bucket"], report_id)})
 
     def issue_ids(self, call: Call) -> Reply:
         assert call.holder is not None
