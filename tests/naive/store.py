@@ -109,10 +109,12 @@ class MemoryStore:
             known.reports = [report for report in known.reports if report not in waits]
         return sum(report.n for report in waits)
 
-    def delete_report(self, collection: int, hour: int, report_id: bytes) -> str:
-        """Delete a stored report by its id."""
+    def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:
+        """Delete a stored report by its id, or see to it that it is not taken when it arrives."""
         key = (collection, hour, report_id)
         if key not in self._ids:
+            if remember and hour >= self._collections[collection - 1].remembered_from:
+                self._ids[key] = "deleted"
             return "unknown"
         if self._ids[key] == "deleted":
             return "deleted"

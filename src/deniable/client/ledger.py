@@ -53,10 +53,17 @@ def set_consent(database: sqlite3.Connection, asked: Asked, given: bool) -> None
 
 
 def find(database: sqlite3.Connection, asked: Asked) -> Entry | None:
-    """The answer to this question, under whatever spec it was given."""
-    where = "WHERE (ledger.person, ledger.site, ledger.collection) = (?, ?, ?)"
-    row = database.execute(_COLUMNS + where, asked).fetchone()
+    """The answer to this question, under whatever spec and at whichever of its addresses it was given."""
+    row = database.execute(f"{_COLUMNS} WHERE ledger.number = ?", (_number(database, asked),)).fetchone()
     return None if row is None else _entry(row)
+
+
+def _number(database: sqlite3.Connection, asked: Asked) -> int | None:
+    """The line of the ledger that holds the answer to this question."""
+    where = "WHERE (person, site, collection) = (?, ?, ?)"
+    query = f"SELECT number FROM ledger {where} UNION ALL SELECT entry FROM aliases {where}"
+    row = database.execute(query, (*asked, *asked)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def entries(database: sqlite3.Connection, person: str) -> list[Entry]:
@@ -80,16 +87,23 @@ def rounded_up(number: Fraction) -> float:
 def adopt(database: sqlite3.Connection, asked: Asked, fingerprint: str = "") -> None:
     """Take over an answer that was given before the site had this address, or had one at all.
 
-    It is the same question if it has the collection's name, and the same spec or no site.
+    It is the same question if it has the collection's name, and the same spec or no site. It stays the answer at the
+    place where it was given: whoever asks there again, under whatever spec, finds it too. A report
+    that was never handed to the network goes to the new address; any other stays where it may have arrived.
     """
-    where = "WHERE (person, collection) = (?, ?) AND (fingerprint = ? OR site = '')"
+    where = "WHERE (person, collection) = (?, ?) AND (fingerprint = ? OR site = '') ORDER BY number"
     key = (asked.person, asked.collection, fingerprint)
     row = database.execute(f"SELECT number, site FROM ledger {where}", key).fetchone()
-    if row is None or find(database, asked) is not None:
+    if row is None or _number(database, asked) is not None:
         return
     number, before = row
-    database.execute("UPDATE ledger SET site = ? WHERE number = ?", (asked.site, number))
-    database.execute("UPDATE reports SET site = ? WHERE entry = ?", (asked.site, number))
+    other = asked
+    if not before:
+        other = asked._replace(site="")
+        database.execute("UPDATE ledger SET site = ? WHERE number = ?", (asked.site, number))
+    database.execute("INSERT INTO aliases VALUES (?, ?, ?, ?)", (*other, number))
+    unsent = "entry = ? AND (site = '' OR state = ? AND attempts = 0)"
+    database.execute(f"UPDATE reports SET site = ? WHERE {unsent}", (asked.site, number, WAITING))
     if consents(database, asked._replace(site=before)):
         set_consent(database, asked, True)
 
@@ -109,22 +123,21 @@ def begin(database: sqlite3.Connection, asked: Asked, intent: Intent, cap: float
     price, total = max(intent.epsilon, paid), spent(database, asked.person)
     if price > paid and total - Fraction(paid) + Fraction(price) > Fraction(cap):
         raise CapReached(rounded_up(total), intent.epsilon, cap)
-    kept = (*asked, intent.fingerprint, price, intent.document)
-    database.execute(
-        "INSERT INTO ledger (person, site, collection, fingerprint, epsilon, document) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (person, site, collection) DO UPDATE "
-        "SET fingerprint = excluded.fingerprint, epsilon = excluded.epsilon, document = excluded.document",
-        kept,
-    )
-    where = "WHERE (person, site, collection) = (?, ?, ?)"
-    (number,) = database.execute(f"SELECT number FROM ledger {where}", asked).fetchone()
-    return int(number)
+    kept = (intent.fingerprint, price, intent.document)
+    number = _number(database, asked)
+    if number is not None:
+        change = "UPDATE ledger SET fingerprint = ?, epsilon = ?, document = ? WHERE number = ?"
+        database.execute(change, (*kept, number))
+        return number
+    made = "INSERT INTO ledger (person, site, collection, fingerprint, epsilon, document) VALUES (?, ?, ?, ?, ?, ?)"
+    return database.execute(made, (*asked, *kept)).lastrowid
 
 
-def finish(database: sqlite3.Connection, number: int, frame: Frame, due: float, expires: float | None) -> None:
+def finish(
+    database: sqlite3.Connection, number: int, site: str, frame: Frame, due: float, expires: float | None
+) -> None:
     """Keep the report of an answer that was begun, unless it has one, or its spec has changed in between."""
-    query = "SELECT site, fingerprint FROM ledger WHERE number = ?"
-    site, fingerprint = database.execute(query, (number,)).fetchone()
+    (fingerprint,) = database.execute("SELECT fingerprint FROM ledger WHERE number = ?", (number,)).fetchone()
     if fingerprint != frame.fingerprint.hex():
         return
     database.execute(
@@ -140,21 +153,20 @@ def forget(database: sqlite3.Connection, asked: Asked, now: float) -> None:
     A report that was handed to the network may be on its way even now. The request to delete it needs the same lease,
     and so waits until nobody is sending it.
     """
-    query = "SELECT number FROM ledger WHERE (person, site, collection) = (?, ?, ?)"
-    row = database.execute(query, asked).fetchone()
-    if row is None:
+    number = _number(database, asked)
+    if number is None:
         return
     database.execute(
         "INSERT INTO reports (entry, site, key, fingerprint, hour, segments, id, payload, state, due) "
         "SELECT number, site, x'', x'', 0, x'', CAST(number AS BLOB), x'', ?, 0 FROM ledger WHERE number = ? "
         "ON CONFLICT (entry) DO NOTHING",
-        (FORGOTTEN, *row),
+        (FORGOTTEN, number),
     )
     database.execute(
         "UPDATE reports SET payload = x'', due = ?, reason = '', "
         "state = CASE WHEN state = ? OR state = ? AND attempts > 0 THEN ? ELSE ? END "
         "WHERE entry = ? AND state NOT IN (?, ?)",
-        (now, SENT, WAITING, WITHDRAWING, FORGOTTEN, *row, WITHDRAWING, FORGOTTEN),
+        (now, SENT, WAITING, WITHDRAWING, FORGOTTEN, number, WITHDRAWING, FORGOTTEN),
     )
 
 

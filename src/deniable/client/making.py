@@ -44,7 +44,7 @@ class Maker:
             frame = Frame(NO_KEY, bytes.fromhex(asking.fingerprint), hour, segments, report_id, payload)
             due = self.clock() + delay(self.delay)
             with self.store.transaction() as database:
-                ledger.finish(database, number, frame, due, asking.expires(hour))
+                ledger.finish(database, number, self.asked.site, frame, due, asking.expires(hour))
         with self.store.transaction() as database:
             entry = ledger.find(database, self.asked)
         return None if entry is None or entry.state == BEGUN else entry

@@ -19,7 +19,7 @@ from deniable.wire.keys import Key
 MOST = 10_000  # reports in one request
 DAY = 86_400.0  # the longest pause or delay
 _HORIZON = 2 * DAY  # what waits longer was put off by a clock that has gone back
-_CONSENT = "(person, site, collection) IN (SELECT person, site, collection FROM consents WHERE given)"
+_CONSENT = "EXISTS (SELECT 1 FROM consents WHERE (person, collection, site) = (?, ?, ?) AND given)"
 
 
 class Group(NamedTuple):
@@ -58,7 +58,7 @@ class Outbox:
         without = "SELECT number FROM ledger WHERE (person, collection) = (?, ?)"
         given = (self.person, self.collection)
         allowed = f"(entry IN ({entry}) OR state = '{WITHDRAWING}' AND entry IN ({without}))"
-        return f"site = ? AND {allowed}", (self.site, *given, *given)
+        return f"site = ? AND {allowed}", (self.site, *given, *given, self.site, *given)
 
     def lease(self, now: float, until: float, most: int = MOST) -> Group | None:
         """Take, until then, the reports that are due and share a frame with the first of them."""

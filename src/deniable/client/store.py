@@ -40,6 +40,10 @@ CREATE TABLE ledger (  -- epsilon is spent from the moment its row exists
     document TEXT NOT NULL,  -- the spec
     UNIQUE (person, site, collection),
     UNIQUE (person, collection, fingerprint));
+CREATE TABLE aliases (  -- other addresses at which an answer of the ledger is the answer
+    person TEXT NOT NULL, site TEXT NOT NULL, collection TEXT NOT NULL,
+    entry INTEGER NOT NULL REFERENCES ledger (number),
+    PRIMARY KEY (person, site, collection));
 CREATE TABLE reports (
     number INTEGER PRIMARY KEY,
     entry INTEGER UNIQUE REFERENCES ledger (number),  -- NULL at a gateway

@@ -29,6 +29,7 @@ MATRIX: dict[str, tuple[str, bool]] = {
     "POST /v1/collections": (ADMIN, False),
     "GET /v1/collections/{name}": (READ, False),
     "PATCH /v1/collections/{name}": (ADMIN, False),
+    "GET /v1/collections/{name}/specs": (READ, False),
     "POST /v1/collections/{name}/specs": (ADMIN, False),
     "GET /v1/collections/{name}/keys": (ADMIN, False),
     "POST /v1/collections/{name}/keys": (ADMIN, False),

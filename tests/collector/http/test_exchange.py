@@ -75,3 +75,13 @@ def test_reports_are_kept_after_counting_only_where_asked(tmp_path: Path, keep: 
     assert kept == (2 if keep else None)
     assert get_counted(collector) == 2
     collector.close()
+
+
+def test_specs_are_told_as_they_were_added_and_also_once_they_have_expired(collector: Running) -> None:
+    added = dn.mechanism("grr", domain=M.domain, epsilon=1.0).spec
+    assert collector.ask("POST", f"{PATH}/specs", {"spec": added.to_dict()}, collector.admin).status == 201
+    assert collector.ask("PATCH", PATH, {"expired": [M.fingerprint]}, collector.admin).status == 200
+    both = [M.spec.to_dict(), added.to_dict()]
+    assert get(collector, "specs") == {"specs": both}
+    assert get(collector, f"specs?fingerprint={M.fingerprint}") == {"specs": both[:1]}
+    assert get(collector, f"specs?fingerprint={'0' * 64}") == {"specs": []}

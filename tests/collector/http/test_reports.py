@@ -122,6 +122,31 @@ def test_a_report_can_be_deleted_until_it_is_counted(collector: Running) -> None
     assert collector.ask("GET", "/v1/collections/themes", None, collector.admin).json["counted"] == 1
 
 
+def test_a_report_that_arrives_after_its_deletion_is_not_counted(collector: Running) -> None:
+    key, late = collector.key("write"), frame(collector)
+    path = f"/v1/reports/{late.ids.hex()}?bucket="
+    assert collector.ask("DELETE", f"{path}{DAY}", None, key).kind == "no-such-report"
+    for hour in (DAY + 1, DAY - 24 * 365, DAY + 24 * 365):  # no report of these is taken
+        assert collector.ask("DELETE", f"{path}{hour}", None, key).kind == "no-such-report"
+        assert collector.ask("DELETE", f"{path}{hour}", None, key).kind == "no-such-report"
+    assert collector.ask("POST", "/v1/reports", late.to_bytes()).status == 200
+    collector.fold()
+    assert collector.ask("GET", "/v1/collections/themes", None, collector.admin).json["counted"] == 0
+    assert collector.ask("DELETE", f"{path}{DAY}", None, key).json == {"outcome": "deleted"}
+
+
+def test_only_issued_ids_are_remembered_where_ids_are_issued(collector: Running) -> None:
+    collector.make("issued", issued_ids=True)
+    path, key = f"/v1/reports/{32 * 'a'}?bucket={DAY}", collector.key("write", "issued")
+    assert [collector.ask("DELETE", path, None, key).kind for _ in range(2)] == 2 * ["no-such-report"]
+
+
+def test_deletions_are_rated_as_reports_are(collector: Running) -> None:
+    collector.make("slow", requests_per_second=0.001)
+    path, key = f"/v1/reports/{32 * 'a'}?bucket={DAY}", collector.key("write", "slow")
+    assert [collector.ask("DELETE", path, None, key).kind for _ in range(2)] == ["no-such-report", "rate"]
+
+
 def test_only_ids_that_were_issued_for_the_bucket_are_taken_where_ids_are_issued(collector: Running) -> None:
     collector.make("issued", issued_ids=True)
     key = collector.key("write", "issued")

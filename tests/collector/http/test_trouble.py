@@ -14,6 +14,8 @@ import pytest
 from deniable.collector.http.logs import Log
 from deniable.collector.http.protocol import Protocol
 from deniable.collector.store.protocol import StorageTrouble
+from deniable.core.errors import InvalidArgument, SpecError
+from deniable.wire.refusals import Refused
 from tests.collector.http.running import DAY, NOW, Running, Served, batch, frame, serving
 
 
@@ -43,6 +45,15 @@ def test_a_report_that_cannot_be_stored_is_refused_for_later_and_stored_then(col
             assert int(answer.headers["retry-after"]) >= 1
     assert collector.ask("POST", "/v1/reports", one).status == 200
     assert collector.ask("POST", "/v1/batches", several).json == {"accepted": 5, "new": 5}
+
+
+@pytest.mark.parametrize("error", [SpecError("no such mechanism"), Refused("bad-spec"), InvalidArgument("n", "be", 1)])
+def test_no_error_of_the_store_is_the_senders(collector: Running, error: Exception) -> None:
+    one = frame(collector).to_bytes()
+    with failing(collector, "commit", error=error):
+        answer = collector.ask("POST", "/v1/reports", one)
+        assert (answer.status, answer.kind) == (503, "storage")
+    assert collector.ask("POST", "/v1/reports", one).status == 200
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,25 @@ def test_what_was_acknowledged_is_counted_once(
     assert office.counted(0)["counted"] == 8_300
 
 
+def test_reports_under_a_spec_that_expired_are_counted_too(
+    office: Administration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = (dn.mechanism("grr", k=50, epsilon=epsilon) for epsilon in (1.0, 2.0))
+    secret, places = office.make_collection(old, time.time())
+    plan, target = Plan(users=50, connections=2), Target(office.address, old, secret, places)
+    asyncio.run(Run(plan, target, Traffic(plan, target)).go())
+    path = f"/v1/collections/{office.name}"
+    office.json("POST", f"{path}/specs", {"spec": json.loads(new.spec.to_json())})
+    office.json("PATCH", path, {"expired": [old.fingerprint]})
+    monkeypatch.setattr(
+        "deniable.cli.commands.count_spool.time", SimpleNamespace(time=lambda clock=time.time: clock() + LATER)
+    )
+    url, key_file = f"http://{office.address.name}", tmp_path / "store" / "admin.key"
+    count = ("count-spool", tmp_path / "spool", url, "--key-file", key_file)
+    assert succeed(*count).splitlines()[-1] == "50 reports counted"
+    assert office.counted(0)["counted"] == 50
+
+
 def test_a_wrong_address_or_a_missing_key_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DENIABLE_ADMIN_KEY", raising=False)
     check_refusal(run("count-spool", tmp_path, "http://127.0.0.1:1"), "the administrator's key must be given")

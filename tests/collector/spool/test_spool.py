@@ -14,13 +14,17 @@ import deniable as dn
 from deniable.collector.running import opened
 from deniable.collector.service import exchange
 from deniable.collector.service.service import Service
+from deniable.collector.service.settings import Settings
 from deniable.collector.spool import counting
-from deniable.collector.spool.counting import LateFiles, count_files, count_spool
+from deniable.collector.spool.counting import Question, Uncounted, count_files, count_spool
 from deniable.collector.spool.layout import Partition, partitions
 from deniable.collector.spool.writing import SpoolingStore
 from deniable.collector.store.protocol import StorageTrouble
-from deniable.collector.store.records import TOO_OLD
+from deniable.collector.store.records import TOO_OLD, Cell, Delivery
+from deniable.core.errors import SpecError
 from deniable.grouping.table import SummaryTable
+from deniable.wire.buckets import Buckets
+from deniable.wire.payloads import Payloads
 from tests.collector.spool.world import BY, HOURS, NAME, World, files, parts_of
 
 RIPE = HOURS[1] + 24 + 168 + counting.SPARE_HOURS
@@ -124,7 +128,7 @@ def test_files_that_come_too_late_are_told_and_not_left_out_in_silence(
     folder = next(spool.rglob("sealed.json")).parent
     late = folder / "late.parquet"
     late.write_bytes(files(folder)[0].read_bytes())
-    with pytest.raises(LateFiles, match=r"1 files came after it was sealed, such as late\.parquet"):
+    with pytest.raises(Uncounted, match=r"1 files came after it was sealed, such as late\.parquet"):
         list(count_spool(spool, RIPE, world.question, into(world)))
 
 
@@ -183,3 +187,58 @@ def test_a_spool_that_cannot_be_written_to_is_trouble_and_nothing_is_left_under_
     assert store.commit([delivery]) == [3]  # the same bytes again
     list(count_spool(spool, RIPE, world.question, into(world)))
     assert counted(world) == world.table()
+
+
+def test_heavy_hitters_are_written_and_counted_beside_other_questions(
+    service: Service, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    world, spool = world_of(service, rng), tmp_path / "spool"
+    store = SpoolingStore(service.store, spool)
+    store.commit([world.delivery(3, whole=False)])
+    hitters = dn.HeavyHitters.new(epsilon=2.0, max_bytes=2)
+    service.office.add_collection("words", hitters.to_dict(), Settings(minimum=1))
+    service.refresh()
+    assert store.commit([world.delivery(4, whole=False)]) == [4]
+    reports, payloads = hitters.privatize(["ab", "ba", "ab"]), Payloads(hitters, False)
+    cell = Cell(service.directory.desk("words").number, hitters.fingerprint, HOURS[0], b"")
+    assert store.commit([Delivery(cell, HOURS[0], (bytes(16),), payloads.joined(reports), 3, whole=True)]) == [3]
+    (place,) = [each for each in partitions(spool) if each.collection == "words"]
+    question = Question(hitters, Buckets.of("day"), (), 168)
+    table, rows = count_files(files(place.folder(spool)), place, question)
+    assert (rows, table.n) == (3, 3)
+    assert table == SummaryTable(("bucket",), {(HOURS[0],): hitters.summarize(reports)}, hitters.fingerprint)
+
+
+def test_what_cannot_be_counted_is_named_at_the_end_and_keeps_nothing_else_from_it(
+    service: Service, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    world, spool = world_of(service, rng), tmp_path / "spool"
+    written(world, spool)
+    damaged, gone = (spool / f"collection={NAME}" / f"spec={digit * 64}" / f"hour={HOURS[0]}" for digit in "0e")
+    for folder in (damaged, gone):
+        folder.mkdir(parents=True)
+        (folder / "one.parquet").write_bytes(b"no table")
+
+    def question(partition: Partition) -> Question:
+        if partition.fingerprint[0] == "e":
+            raise SpecError("there is no such spec")
+        return world.question(partition)
+
+    for _ in range(2):
+        with pytest.raises(Uncounted) as caught:
+            list(count_spool(spool, RIPE, question, into(world)))
+        first, second = str(caught.value).splitlines()
+        assert first.startswith(f"{NAME}, hour {HOURS[0]}: ")
+        assert second == f"{NAME}, hour {HOURS[0]}: there is no such spec"
+    assert counted(world) == world.table()
+
+
+def test_nothing_is_asked_about_what_was_counted(service: Service, tmp_path: Path, rng: np.random.Generator) -> None:
+    world, spool = world_of(service, rng), tmp_path / "spool"
+    written(world, spool, rounds=2)
+    list(count_spool(spool, RIPE, world.question, into(world)))
+
+    def question(_: Partition) -> Question:
+        raise AssertionError("a question about a partition that is counted")
+
+    assert list(count_spool(spool, RIPE, question, into(world))) == []

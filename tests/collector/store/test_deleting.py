@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
+from deniable.collector.store.checks import check
 from deniable.collector.store.sql import SqlStore
 from tests.collector.store.helpers import HOUR, a_cell, a_collection, batch, fold_all, identifier, reports, total
 
@@ -69,6 +72,30 @@ def test_what_was_kept_of_a_counted_report_is_deleted_but_its_count_stays(store:
     assert store.delete_report(1, HOUR, identifier(772)) == "counted"
     assert kept_bytes(store) == []
     assert total(store.summaries([cell])[0]) == (258 + 772, 2)
+
+
+def test_an_unknown_id_is_remembered_as_deleted_while_its_report_may_arrive(store: SqlStore) -> None:
+    a_collection(store)
+    store.forget(1, HOUR)
+    assert store.delete_report(1, HOUR, identifier(1)) == "unknown"
+    assert store.delete_report(1, HOUR, identifier(2), remember=False) == "unknown"
+    assert store.delete_report(1, HOUR - 1, identifier(3)) == "unknown"
+    assert store.commit([reports(a_cell(), [1, 2, 3])]) == [2]
+    assert store.delete_report(1, HOUR, identifier(1)) == "deleted"
+    assert store.delete_report(1, HOUR - 1, identifier(3)) == "unknown"
+    fold_all(store)
+    assert total(store.summaries([a_cell()])[0]) == (2 + 3, 2)
+    assert check(store) == []
+
+
+def test_of_a_deletion_and_an_arrival_at_the_same_time_one_is_first(store: SqlStore) -> None:
+    a_collection(store)
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(20):
+            deleted = pool.submit(store.delete_report, 1, HOUR, identifier(number))
+            new = pool.submit(store.commit, [reports(a_cell(), [number])])
+            assert (deleted.result(), new.result()) in (("unknown", [0]), ("deleted", [1]))
+    assert store.waiting() == []
 
 
 def test_old_buckets_are_dropped_with_all_that_is_stored_for_them(store: SqlStore) -> None:

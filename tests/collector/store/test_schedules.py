@@ -56,11 +56,12 @@ def step(choose: random.Random, number: int) -> tuple[str, tuple[object, ...], d
     fold = ("fold", (cell, Sums(choose.choice((1, 5, 20)))), {"keep": choose.random() < 0.5, "most": 10**6})
     parts: dict[Cell, bytes] = {cell: as_bytes(choose.randrange(100), 3), CELLS[0]: as_bytes(1, 1)}
     parts = {part: summary for part, summary in parts.items() if part.collection == of}
+    identity = identifier(number + choose.choice((choose.randrange(300), 30_020)))
     return choose.choices(
         [
             ("commit", ([delivery(choose, number) for _ in range(choose.randrange(6))],), {}),
             fold,
-            ("delete_report", (of, hour, identifier(number + choose.choice((choose.randrange(300), 30_020)))), {}),
+            ("delete_report", (of, hour, identity), {"remember": choose.random() < 0.5}),
             ("add_summaries", (of, identifier(choose.randrange(5)), parts, Sums(5)), {}),
             ("drop", (of, HOUR + choose.randrange(3)), {}),
             ("forget", (of, HOUR + choose.choice((0, 0, 0, 1))), {}),

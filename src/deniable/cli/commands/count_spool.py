@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from deniable.client.web import Web
     from deniable.collector.spool.counting import Question
     from deniable.collector.spool.layout import Partition
     from deniable.grouping.table import SummaryTable
+    from deniable.wire.keys import Key
 
 _SECONDS = 60.0
 
@@ -30,7 +33,7 @@ def count_spool(
     A partition is counted when the window of its collection has passed: no collector
     takes its reports any more. Reports that were sent several times, to whatever
     collectors, are counted once. Run it again at any time: what was added is not
-    added twice.
+    added twice. What cannot be counted is named at the end, after all the rest.
 
     \b
     Example:
@@ -47,12 +50,12 @@ def count_spool(
     def question(partition: Partition) -> Question:
         place = partition[:2]
         if place not in questions:
-            questions[place] = _question(web, partition)
+            questions[place] = _question(lambda path: _reply(web, "GET", path, key), partition)
         return questions[place]
 
     def deliver(partition: Partition, name: bytes, table: SummaryTable) -> None:
         path = f"/v1/collections/{partition.collection}/summaries?id={name.hex()}"
-        web.request("POST", path, _parquet(table), key.text).raise_refusal(web.site)
+        _reply(web, "POST", path, key, _parquet(table))
 
     done = 0
     for partition, rows, n in counting.count_spool(spool, int(time.time() // 3600), question, deliver):
@@ -61,24 +64,36 @@ def count_spool(
     echo(f"{done:,} reports counted")
 
 
-def _question(web: Web, partition: Partition) -> Question:
-    """Ask the collector what is in a partition."""
+def _reply(web: Web, method: str, path: str, key: Key, body: bytes | None = None) -> dict[str, Any]:
+    """What the collector answers. If it is away there is no sense in asking for the next partition."""
+    from deniable.cli.running import CommandError
+    from deniable.client.errors import Unreachable
+
+    try:
+        reply = web.request(method, path, body, key.text)
+        reply.raise_refusal(web.site)
+    except Unreachable as error:
+        raise CommandError(str(error)) from error
+    return reply.members or {}
+
+
+def _question(ask: Callable[[str], dict[str, Any]], partition: Partition) -> Question:
+    """Ask the collector what is in a partition; specs that devices use no more are among those it knows."""
     import json
 
-    from deniable.cli.running import CommandError
+    from deniable.collector.service.questions import Workshop
+    from deniable.collector.service.settings import read_settings
     from deniable.collector.spool.counting import Question
-    from deniable.mechanisms.registry import from_spec
-    from deniable.wire.buckets import Buckets
+    from deniable.core.errors import SpecError
 
-    found = web.request("GET", f"/v1/forms/{partition.collection}")
-    found.raise_refusal(web.site)
-    form = json.loads((found.members or {})["form"])
-    for spec in form["specs"]:
-        counted = from_spec(spec)
+    path = f"/v1/collections/{partition.collection}"
+    settings, workshop = read_settings(json.dumps(ask(path)["settings"])), Workshop()
+    for spec in ask(f"{path}/specs?fingerprint={partition.fingerprint}")["specs"]:
+        counted = workshop.build(spec).question
         if counted.fingerprint == partition.fingerprint:
-            names = tuple(each["name"] for each in form["segments"])
-            return Question(counted, Buckets.of(form["bucket"]), names, int(form["window"]))
-    raise CommandError(f"collection {partition.collection} has no spec {partition.fingerprint[:12]}...")
+            names = tuple(each.name for each in settings.segments)
+            return Question(counted, settings.buckets, names, settings.window)
+    raise SpecError(f"collection {partition.collection} has no spec {partition.fingerprint[:12]}...")
 
 
 def _parquet(table: SummaryTable) -> bytes:

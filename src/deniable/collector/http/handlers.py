@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
 from deniable.collector.http.incoming import Headers
@@ -48,8 +49,9 @@ class Handlers:
         self._metrics = metrics
 
     def delete_report(self, call: Call) -> Reply:
+        assert call.holder is not None
         report_id = _bytes_of(call.path["id"])
-        return as_json({"outcome": self._service.delete(call.at, call.query["bucket"], report_id)})
+        return as_json({"outcome": self._service.delete(call.at, call.holder, call.query["bucket"], report_id)})
 
     def issue_ids(self, call: Call) -> Reply:
         assert call.holder is not None
@@ -87,6 +89,11 @@ class Handlers:
     def change_collection(self, call: Call) -> Reply:
         self._service.office.change(call.at, call.body)
         return self._changed(call, 200)
+
+    def specs(self, call: Call) -> Reply:
+        wanted = call.query["fingerprint"]
+        rows = [row for row in call.at.rows if wanted in (None, row.fingerprint)]
+        return as_json({"specs": [json.loads(row.document) for row in rows]})
 
     def add_spec(self, call: Call) -> Reply:
         wanted: NewSpec = call.body

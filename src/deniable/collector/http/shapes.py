@@ -179,6 +179,12 @@ class Revoked(Shape):
     revoked: Literal[True]
 
 
+class Specs(Shape):
+    """The specs of a collection, in the order in which they were added."""
+
+    specs: list[dict[str, Any]]
+
+
 class NewSpec(Shape):
     """A spec to be added to a collection."""
 

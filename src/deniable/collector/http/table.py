@@ -94,6 +94,8 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", _C, READ, "collection", "One collection.", answer=shapes.CollectionView),
     Route("PATCH", _C, ADMIN, "change_collection", "Change some settings.",
           body=dict[str, Any], answer=shapes.CollectionView),
+    Route("GET", f"{_C}/specs", READ, "specs", "All specs as they were added, also those that have expired.",
+          (Parameter("fingerprint", str, "only the spec with this fingerprint"),), answer=shapes.Specs),
     Route("POST", f"{_C}/specs", ADMIN, "add_spec", "Add a spec; devices use the newest.",
           body=shapes.NewSpec, answer=shapes.CollectionView, status=201),
     Route("GET", f"{_C}/keys", ADMIN, "keys", "The keys of a collection, without their secrets.", answer=shapes.Keys),

@@ -13,7 +13,7 @@ from deniable.collector.service.issued import issue
 from deniable.collector.service.keeping import Keeper
 from deniable.collector.service.outcomes import Outcomes
 from deniable.collector.service.questions import Workshop
-from deniable.collector.service.taking import Taken, checked
+from deniable.collector.service.taking import Taken, checked, may_arrive
 from deniable.collector.service.writing import Writer
 from deniable.collector.store.protocol import StorageTrouble, Store
 from deniable.wire.frames import Frame
@@ -101,9 +101,14 @@ class Service:
         done.wait()
         return outcome(taken)
 
-    def delete(self, desk: Desk, hour: int, report_id: bytes) -> str:
-        """Delete a report by its id; return "deleted", or "counted" if it came too late."""
-        found = self.store.delete_report(desk.number, hour, report_id)
+    def delete(self, desk: Desk, holder: Holder, hour: int, report_id: bytes) -> str:
+        """Delete a report by its id; return "deleted", or "counted" if it came too late.
+
+        An id that is not known yet is remembered as deleted if its report may still arrive.
+        """
+        holder.allowance.take(1)
+        remember = may_arrive(desk, self.clock, hour, report_id)
+        found = self.store.delete_report(desk.number, hour, report_id, remember=remember)
         if found == "unknown":
             raise Refused("no-such-report")
         return found

@@ -81,6 +81,14 @@ def _check_time(hour: int, desk: Desk, clock: Clock) -> None:
         raise Refused("too-old")
 
 
+def may_arrive(desk: Desk, clock: Clock, hour: int, report_id: bytes) -> bool:
+    """Whether a report of this bucket and id would be taken now."""
+    first, last = desk.span(clock.hour())
+    if not (first <= hour <= last and desk.settings.buckets.is_start(hour)):
+        return False
+    return not desk.settings.issued_ids or were_issued(desk.id_secret, hour, (report_id,))
+
+
 def _noun(desk: Desk) -> str:
     unit = desk.settings.bucket
     return "day" if unit == "none" else unit

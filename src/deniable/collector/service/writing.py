@@ -14,7 +14,7 @@ from typing import TypeVar
 from deniable.collector.service.taking import Taken
 from deniable.collector.store.protocol import StorageTrouble, Store
 from deniable.collector.store.records import TOO_OLD, Delivery
-from deniable.core.errors import MalformedReport
+from deniable.core.errors import DeniableError, MalformedReport
 from deniable.wire.refusals import Refused
 
 MOST_WAITING = 20_000  # requests
@@ -92,7 +92,7 @@ class Writer:
     def _answer(self, group: list[Taken]) -> None:
         try:
             self._commit([taken for taken in checked_together(group) if taken.outcome is None])
-        except StorageTrouble:
+        except (StorageTrouble, DeniableError):  # each request was good by itself: what is left is not its sender's
             _refuse(group, Refused("storage", retry_after=_RETRY_STORAGE))
         except Exception as fault:
             _refuse(group, fault)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,11 +26,23 @@ from deniable.wire.buckets import Buckets
 BUCKET = "bucket"  # column of a table of summaries, as a collector exports and imports it
 SPARE_HOURS = 3  # after the window: clocks differ, and a collector forgets ids two hours late
 _MOST_ROWS = 2**24  # whose ids are compared at once
+_MOST_NAMED = 10  # partitions in a message
 _SEAL, _DONE = "sealed.json", "counted.json"
 
 
 class LateFiles(DeniableError):
     """Files came to a partition after it was counted: a collector's clock is wrong, or somebody put them there."""
+
+
+class Uncounted(DeniableError):
+    """Some partitions could not be counted. All others were."""
+
+    @staticmethod
+    def of(errors: Mapping[Partition, Exception]) -> Uncounted:
+        """The error that names these, or the first of them."""
+        lines = [f"{place.collection}, hour {place.hour}: {error}" for place, error in errors.items()]
+        more = len(lines) - _MOST_NAMED
+        return Uncounted("\n".join([*lines[:_MOST_NAMED], *([f"and {more:,} partitions more"] if more > 0 else [])]))
 
 
 class Question(NamedTuple):
@@ -65,20 +77,41 @@ def count_spool(
     """Count every partition whose window has passed at this hour, and hand its table to `deliver` with its name.
 
     A partition that `deliver` took is marked. One that it did not take, or whose mark was lost, is counted again, from
-    the same files.
+    the same files. One that cannot be counted keeps no other from it: what was wrong is raised at the end.
     """
+    errors: dict[Partition, Exception] = {}
     for partition in partitions(spool):
-        asked = question(partition)
-        if now < partition.hour + asked.buckets.hours + asked.window + SPARE_HOURS:
-            continue
-        folder = partition.folder(spool)
-        files = _sealed(folder)
-        if (folder / _DONE).exists():
-            continue
-        table, rows = count_files([folder / name for name in files], partition, asked)
-        deliver(partition, import_name(partition), table)
-        _write(folder / _DONE, {"rows": rows, "n": table.n})
-        yield Done(partition, rows, table.n)
+        try:
+            done = _count(spool, partition, now, question, deliver)
+        except (DeniableError, ValueError) as error:  # of values: what a damaged file is to PyArrow
+            errors[partition] = error
+        else:
+            if done is not None:
+                yield done
+    if errors:
+        raise Uncounted.of(errors) from next(iter(errors.values()))
+
+
+def _count(
+    spool: Path,
+    partition: Partition,
+    now: int,
+    question: Callable[[Partition], Question],
+    deliver: Callable[[Partition, bytes, SummaryTable], None],
+) -> Done | None:
+    """Count a partition, unless that was done or is too early."""
+    folder = partition.folder(spool)
+    if (folder / _DONE).exists():
+        _sealed(folder)
+        return None
+    asked = question(partition)
+    if now < partition.hour + asked.buckets.hours + asked.window + SPARE_HOURS:
+        return None
+    files = _sealed(folder)
+    table, rows = count_files([folder / name for name in files], partition, asked)
+    deliver(partition, import_name(partition), table)
+    _write(folder / _DONE, {"rows": rows, "n": table.n})
+    return Done(partition, rows, table.n)
 
 
 def _sealed(folder: Path) -> list[str]:

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from deniable.collector.service.questions import Asked, Workshop
 from deniable.collector.spool.layout import Partition, rows
 from deniable.collector.store.protocol import StorageTrouble, Store
 from deniable.collector.store.records import TOO_OLD, Delivery
 from deniable.core.extras import needed
-from deniable.mechanisms.registry import from_spec
 from deniable.wire.forms import Segment
-from deniable.wire.payloads import Payloads
 
 
 class SpoolingStore:
@@ -34,7 +33,9 @@ class SpoolingStore:
         self._written = 0
         self._revision = -1
         self._collections: dict[int, tuple[str, list[Segment], int]] = {}
-        self._questions: dict[str, Any] = {}
+        self._documents: dict[str, str] = {}  # of specs, by fingerprint
+        self._workshop = Workshop()
+        self._asked: dict[str, Asked] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._behind, name)
@@ -53,13 +54,17 @@ class SpoolingStore:
                 counts.append(TOO_OLD)
                 continue
             place = Partition(name, delivery.cell.fingerprint, delivery.hour)
-            payloads = Payloads(self._questions[place.fingerprint], not delivery.whole)
+            payloads = self._built(place.fingerprint).payloads(not delivery.whole)
             reports = payloads.read(delivery.payloads, () if delivery.whole else delivery.ids)
             parts[place].append(rows(reports, delivery, segments))
             counts.append(delivery.n)
         for place, tables in parts.items():
             self._write(place.folder(self._spool), pa.concat_tables(tables))
         return counts
+
+    def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:  # noqa: ARG002
+        """Delete what the store behind knows; to remember an id there would keep no file from being counted."""
+        return self._behind.delete_report(collection, hour, report_id, remember=False)
 
     def _learn(self) -> None:
         """Read collections and specs again if they have changed."""
@@ -70,9 +75,14 @@ class SpoolingStore:
             labelled = [Segment(each["name"], tuple(each["labels"])) for each in json.loads(row.settings)["segments"]]
             self._collections[row.number] = (row.name, labelled, row.remembered_from)
         for spec in self._behind.specs():
-            if spec.fingerprint not in self._questions:
-                self._questions[spec.fingerprint] = from_spec(spec.document)
+            self._documents[spec.fingerprint] = spec.document
         self._revision = revision
+
+    def _built(self, fingerprint: str) -> Asked:
+        """A spec that somebody reports under; others are not built, so that none of them can be in the way."""
+        if fingerprint not in self._asked:
+            self._asked[fingerprint] = self._workshop.build(self._documents[fingerprint])
+        return self._asked[fingerprint]
 
     def _write(self, folder: Path, table: Any) -> None:
         with needed():

@@ -7,14 +7,33 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, tuple_, update
 
 from deniable.collector.store.administration import grow
+from deniable.collector.store.database import Database
 from deniable.collector.store.finding import chunks
 from deniable.collector.store.tables import DELETED, ID_BYTES, cells, collections, ids, reports
 
 _IDS_AT_ONCE = 20_000  # deleted in one transaction, so that nobody waits long
 
 
-def delete_report(connection: Connection, collection: int, hour: int, report_id: bytes) -> str:
+def delete_report(
+    database: Database, connection: Connection, collection: int, hour: int, report_id: bytes, *, remember: bool
+) -> str:
     """Delete a stored report, or a whole batch, by its id; return what had become of it."""
+    found = _deleted(connection, collection, hour, report_id)
+    if found == "unknown" and remember and not _remember(database, connection, collection, hour, report_id):
+        return _deleted(connection, collection, hour, report_id)  # it has arrived in between
+    return found
+
+
+def _remember(database: Database, connection: Connection, collection: int, hour: int, report_id: bytes) -> bool:
+    """Remember an id as deleted, if reports of its hour are taken; return False if it is remembered already."""
+    of = (collections.c.number == collection, collections.c.remembered_from <= hour)
+    if connection.scalar(select(collections.c.number).where(*of).with_for_update(read=True)) is None:
+        return True  # there is no need: its report is refused
+    this = {"collection": collection, "hour": hour, "id": report_id, "arrival": DELETED}
+    return connection.execute(database.insert(ids).values(this).on_conflict_do_nothing()).rowcount == 1
+
+
+def _deleted(connection: Connection, collection: int, hour: int, report_id: bytes) -> str:
     this = (ids.c.collection == collection, ids.c.hour == hour, ids.c.id == report_id)
     arrival = connection.scalar(select(ids.c.arrival).where(*this))
     if arrival is None:

@@ -65,10 +65,12 @@ class Store(Protocol):
         """
         ...
 
-    def delete_report(self, collection: int, hour: int, report_id: bytes) -> str:
+    def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:
         """Delete a stored report by its id: "deleted" if it was never counted, "counted" if it is in the counts already
 
-        (and whatever was kept of it is deleted now), "unknown" if no such id is remembered. The id stays remembered.
+        (and whatever was kept of it is deleted now), "unknown" if no such id is remembered. The id stays remembered; an
+        unknown one of an hour whose reports are taken is from now on, if `remember`, so that its report is not counted
+        when it arrives.
         """
         ...
 

@@ -38,9 +38,13 @@ class SqlStore:
         """Count waiting reports of a cell; return how many."""
         return counting.fold(self.database, cell, counting_reports, keep=keep, most=most)
 
-    def delete_report(self, collection: int, hour: int, report_id: bytes) -> str:
+    def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:
         """Delete a stored report, or a whole batch, by its id; return what had become of it."""
-        return self.database.write(lambda connection: deleting.delete_report(connection, collection, hour, report_id))
+        return self.database.write(
+            lambda connection: deleting.delete_report(
+                self.database, connection, collection, hour, report_id, remember=remember
+            )
+        )
 
     def kept(self, collection: int) -> list[Kept]:
         """All cells of a collection that have counts."""
