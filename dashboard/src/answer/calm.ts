@@ -19,7 +19,7 @@ const SENTENCES: Record<string, string> = {
   "in-future": "The clock of this device seems to be wrong. The report waits.",
   rate: "Many people are answering at once. The report waits its turn.",
   busy: "Many people are answering at once. The report waits its turn.",
-  forgotten: "You took this answer back.",
+  clock: "One of the clocks is wrong: that of this device, or that of the collection. Please try again later; nothing was sent.",
 };
 
 export function calm(error: unknown): string {

@@ -37,7 +37,7 @@ async function start(): Promise<void> {
   if (!collection) return nothing();
   const client = new Client(options());
   const kept = await client.kept();
-  if (kept?.frame) return kept.fate === "queued" ? about(client) : after(client);
+  if (kept?.frame !== undefined) return kept.fate === "queued" ? about(client) : after(client);
   await ask(client);
 }
 
@@ -96,7 +96,7 @@ async function about(client: Client): Promise<void> {
     send.disabled = true;
     void client.send(true).then(() => after(client), (error: unknown) => say(calm(error)));
   });
-  const back = h("button", { type: "button", onclick: () => void client.forget().then(() => gone()) }, "Take it back");
+  const back = h("button", { type: "button", onclick: () => void takeBack(client) }, "Take it back");
   replace(
     main,
     h("div", { class: "sheet stack" },
@@ -113,17 +113,23 @@ async function after(client: Client): Promise<void> {
   const kept = (await client.kept())!;
   const read = given.get("read");
   const chart = h("div", {});
-  const words = { sent: "Thank you. Your report has arrived.", expired: "This answer was taken back, or came too late to be counted.", refused: "The collection did not take the report." };
+  const words = {
+    sent: "Thank you. Your report has arrived.",
+    withdrawing: "You took this answer back.",
+    expired: kept.kind === "too-old" ? "This answer came too late to be counted." : "You took this answer back.",
+    refused: "The collection did not take the report.",
+  };
+  const why = kept.fate === "queued" || kept.fate === "refused" ? kept.kind : undefined; // of the others, explain() says it
   const waiting = "Your report waits until the collection can be reached. You may close this page.";
   replace(
     main,
     h("div", { class: "stack" },
       h("div", { class: "sheet stack" },
         h("h1", {}, (words as Record<string, string>)[kept.fate] ?? waiting),
-        kept.kind && kept.fate !== "sent" ? h("p", { class: "quiet small" }, calm(kept)) : null,
+        why !== undefined && h("p", { class: "quiet small" }, calm(kept)),
         h("p", {}, await client.explain()),
         h("p", { class: "quiet small" }, `This device has spent an epsilon of ${Number((await client.spent()).toPrecision(3))} in all. It will not be asked this again.`),
-        kept.fate === "sent" && h("div", {}, h("button", { type: "button", onclick: () => void client.forget().then(() => gone()) }, "Forget it")),
+        kept.fate === "sent" && h("div", {}, h("button", { type: "button", onclick: () => void takeBack(client) }, "Forget it")),
       ),
       read && chart),
   );
@@ -133,9 +139,13 @@ async function after(client: Client): Promise<void> {
   }
 }
 
-function gone(): void {
-  replace(main, h("div", { class: "sheet stack" }, h("h1", {}, "Taken back"),
-    h("p", {}, "What was not counted yet is deleted. A count cannot be undone, and need not be: nobody can find you in it.")));
+async function takeBack(client: Client): Promise<void> {
+  try {
+    await client.forget();
+    replace(main, h("div", { class: "sheet stack" }, h("h1", {}, "Taken back"), h("p", {}, await client.explain())));
+  } catch (error) {
+    say(calm(error));
+  }
 }
 
 follow();

@@ -12,15 +12,6 @@ import { indexedDb, type Kept, type State, type Store } from "./store.js";
 
 const CAP = 10; // of epsilon, as for the Python client
 
-/** What a question must do for the client; `Question` and the heavy hitters both can. */
-export interface Asked {
-  readonly fingerprint: string;
-  readonly epsilon: number;
-  check(value: unknown): void;
-  /** The payload of a report under this id. */
-  payload(value: unknown, id: Uint8Array): Promise<Uint8Array>;
-}
-
 /** One collection, on one person's device. */
 export class Client {
   readonly #options: Options;
