@@ -10,7 +10,7 @@ import pytest
 
 from deniable.wire.keys import Key
 from tests.cli.command import check_refusal, run, succeed
-from tests.collector.http.asking import COUNTRIES, send
+from tests.collector.http.asking import COUNTRIES, PATH, send
 from tests.collector.http.running import DAY, M, Running, serving
 
 
@@ -62,16 +62,17 @@ def test_the_key_may_stand_in_a_variable(address: str, monkeypatch: pytest.Monke
 
 def test_what_is_withheld_is_said(tmp_path: Path) -> None:
     collector = Running()
-    collector.make(minimum=100)
+    collector.make(minimum=100, **COUNTRIES)
     (tmp_path / "read.key").write_text(collector.key("read"))
-    for n in (150, 60):
-        send(collector, M, ["a"] * n)
-        collector.fold()
+    for n, place in ((500, 0), (160, 1)):
+        send(collector, M, ["a"] * n, segments=bytes([place]))
+    collector.fold()
+    assert collector.ask("PATCH", PATH, {"minimum": 200}, collector.admin).status == 200
     with serving(collector) as served:
         place = f"http://127.0.0.1:{served.port}/v1/collections/themes"
         out = succeed("estimate", place, "--key-file", tmp_path / "read.key")
     collector.close()
-    assert "60 more reports are counted and not published yet." in out
+    assert "160 more reports are counted and not published yet." in out
 
 
 def test_errors_are_one_line_with_the_reason(address: str) -> None:

@@ -210,10 +210,13 @@ class MemoryStore:
         self.add_spec(spec._replace(collection=row.number))
         return row
 
-    def change_collection(self, number: int, settings: str) -> None:
+    def change_collection(self, number: int, settings: str, before: str) -> bool:
         """Give a collection new settings."""
+        if self._collections[number - 1].settings != before:
+            return False
         self._collections[number - 1] = self._collections[number - 1]._replace(settings=settings)
         self._revision += 1
+        return True
 
     def add_spec(self, spec: SpecRow) -> None:
         """Add a spec to a collection."""

@@ -46,6 +46,7 @@ REPORT_MAGIC, BATCH_MAGIC = b"DNBLR", b"DNBLB"
 _REPORT = struct.Struct(f"<5sBBB{KEY_BYTES}s32sI{ID_BYTES}s")
 _BATCH = struct.Struct(f"<5sBBB{KEY_BYTES}s32sI{ID_BYTES}sI")
 _WITH_IDS = 1
+_KEY_AT = 8
 
 
 class Frame(NamedTuple):
@@ -110,12 +111,23 @@ def read_batch(data: bytes) -> Frame:
     return Frame(key, fingerprint, hour, data[_BATCH.size : ids_at], ids, data[payloads_at:], count, batch)
 
 
-def _check_start(data: bytes, magic: bytes, size: int) -> None:
+def key_in(start: bytes, magic: bytes) -> bytes | None:
+    """The write key of a frame that begins like this, or None if that is not there yet; or raise Refused."""
+    if not magic.startswith(start[: len(magic)]):
+        _check_magic(start, magic)
+    return start[_KEY_AT : _KEY_AT + KEY_BYTES] if len(start) >= _KEY_AT + KEY_BYTES else None
+
+
+def _check_magic(data: bytes, magic: bytes) -> None:
     if data[:5] != magic:
         what = {REPORT_MAGIC: "one report", BATCH_MAGIC: "a batch"}
         other = next((name for known, name in what.items() if data[:5] == known), "")
         hint = f" These are the bytes of {other}: send them to the other address." if other else ""
         raise Refused("not-a-frame", f"the frame of {what[magic]} must start with {magic.decode()}.{hint}")
+
+
+def _check_start(data: bytes, magic: bytes, size: int) -> None:
+    _check_magic(data, magic)
     if len(data) < size:
         raise Refused("truncated", f"the frame must have at least {size} bytes, got {len(data)}")
     if data[5] != VERSION:

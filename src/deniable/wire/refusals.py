@@ -58,6 +58,9 @@ REASONS: dict[str, Reason] = {
     "slow": Reason(408, True, "the body did not arrive in time"),
     # the collector itself
     "storage": Reason(503, True, "the store failed; nothing of the request was kept"),
+    "clock": Reason(
+        503, True, "the machine's clock leapt ahead. If it is right, restart with deniable serve --accept-clock"
+    ),
     "stopping": Reason(503, True, "the collector is shutting down"),
     "broken": Reason(500, True, "an unexpected fault of the collector"),
 }

@@ -60,7 +60,8 @@ class Running:
         self.now = [float(NOW)]
         self.faults: list[Exception] = []
         store = MemoryStore() if store is None else store
-        self.service = Service(store, clock=Clock(lambda: self.now[0]), report=self.faults.append)
+        clock = Clock(lambda: self.now[0], lambda: self.now[0])
+        self.service = Service(store, clock=clock, report=self.faults.append)
         self.admin = Key.new(ADMIN).text
         self.service.office.keep_key(Key.read(self.admin), None, "tests")
         self.service.refresh()

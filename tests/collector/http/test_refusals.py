@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -247,3 +249,39 @@ def test_refusals_are_counted_by_day_and_reason_for_the_readers_of_the_collectio
     assert collector.ask("GET", path, None, key).json == {"refusals": rows}
     collector.service.keeper.round()
     assert collector.ask("GET", path, None, key).json == {"refusals": rows}
+
+
+def test_a_change_of_settings_undoes_no_other(collector: Running) -> None:
+    service = collector.service
+    stale = service.directory.desk("themes")
+    service.office.change(stale, {"open": False})
+    service.office.change(stale, {"minimum": 7})  # by a process that has not read the first yet
+    service.refresh()
+    settings = service.directory.desk("themes").settings
+    assert (settings.open, settings.minimum) == (False, 7)
+
+
+def test_changes_that_meet_each_other_again_and_again_are_refused(
+    collector: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collector.service.store, "change_collection", lambda *_: False)
+    change = collector.ask("PATCH", "/v1/collections/themes", {"open": False}, collector.admin)
+    assert change.kind == "conflict"
+
+
+def test_deleting_reports_is_bounded_by_the_rate_of_the_key(collector: Running) -> None:
+    collector.make("slow", requests_per_second=1.0)
+    paths = [f"/v1/reports/{place:032x}?bucket={DAY}" for place in range(20)]
+    kinds = [collector.ask("DELETE", path, None, collector.key("write", "slow")).kind for path in paths]
+    assert kinds[0] == "no-such-report"
+    assert kinds[-1] == "rate"
+
+
+def test_readiness_waits_for_no_question(collector: Running) -> None:
+    with contextlib.ExitStack() as stack:
+        release = threading.Event()
+        stack.callback(release.set)
+        for _ in range(100):
+            collector.application._pool.submit(release.wait, 30)
+        assert collector.ask("GET", "/ready").status == 200
+        assert not release.is_set()

@@ -26,7 +26,7 @@ def counted(served: Served, n: int, name: str = "themes") -> dict[str, Any]:
     end = time.monotonic() + 20
     while True:
         found = served.ask("GET", f"/v1/collections/{name}", None, served.collector.admin).json
-        if found["counted"] >= n or time.monotonic() > end:
+        if (found["counted"] >= n and not found["waiting"]) or time.monotonic() > end:
             assert found["counted"] == n, found
             assert found["waiting"] == 0
             return dict(found)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from deniable.collector.running import ADMIN_VARIABLE
+from deniable.collector.store.opening import open_store
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
 from deniable.wire.payloads import Payloads
@@ -104,6 +105,18 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     assert done.code == 2
     assert message in done.err
     assert len(done.err.splitlines()) == 1
+
+
+def test_a_clock_that_leapt_while_the_collector_was_off_is_told_until_it_is_accepted(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.latest(int(time.time()) - 30 * 86_400)
+    store.close()
+    doubted = run("serve", tmp_path, "--check")
+    assert (doubted.code, doubted.out[:2]) == (0, "ok")
+    assert "30 days ahead" in doubted.err
+    assert "--accept-clock" in doubted.err
+    assert run("serve", tmp_path, "--check", "--accept-clock").err == ""
+    assert run("serve", tmp_path, "--check").err == ""
 
 
 def test_the_administrators_key_can_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,9 @@ def test_whole_and_in_pieces_the_answer_is_the_same(server: Served) -> None:
         made = request(body, *headers)
         whole = sent(server, made)
         in_pieces = sent(server, made[:30], made[30:-1], made[-1:])
-        assert sorted(whole[0].split(b"\r\n")) == sorted(in_pieces[0].split(b"\r\n")), name
+        # a body whose key is refused is not read to its end, so that the connection must close
+        lines = [line for line in in_pieces[0].split(b"\r\n") if line != b"connection: close"]
+        assert sorted(whole[0].split(b"\r\n")) == sorted(lines), name
     assert sum(collector.outcomes().values()) - before == 2 * len(cases(collector))
     assert collector.outcomes()["ok"] - 1 == 6  # one made the collection
     assert collector.service.outcomes.reports == 1

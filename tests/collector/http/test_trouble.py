@@ -149,6 +149,16 @@ def test_counts_are_dropped_after_their_retention(collector: Running) -> None:
     assert {each["name"]: each["counted"] for each in found} == {"brief": 0, "themes": 1}
 
 
+def test_a_report_that_retention_would_drop_at_once_is_refused(collector: Running) -> None:
+    collector.make("brief", retention_days=2)
+    for days, kind in ((2, ""), (3, "too-old")):
+        sent = frame(collector, "a", "brief", hour=DAY - 24 * days).to_bytes()
+        assert collector.ask("POST", "/v1/reports", sent).kind == kind
+    collector.fold()
+    collector.service.keeper.round()
+    assert collector.ask("GET", "/v1/collections/brief", None, collector.admin).json["counted"] == 1
+
+
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     """A server that waits for nobody."""
@@ -199,9 +209,10 @@ def test_bodies_beyond_the_limit_are_refused_before_they_are_read(hasty: Served)
     head = b"POST /v1/batches HTTP/1.1\r\nhost: x\r\n"
     announced = exchange(hasty, head + b"content-length: 999999999999\r\n\r\n")
     assert b'"kind":"too-large"' in announced
+    start = batch(hasty.collector, ["a"]).to_bytes()
     chunk = b"%x\r\n" % 2**16 + bytes(2**16) + b"\r\n"
     with socket.create_connection(("127.0.0.1", hasty.port), timeout=20) as connection:
-        connection.sendall(head + b"transfer-encoding: chunked\r\n\r\n")
+        connection.sendall(head + b"transfer-encoding: chunked\r\n\r\n" + b"%x\r\n%b\r\n" % (len(start), start))
         found, sent = b"", 0
         with contextlib.suppress(ConnectionError):
             while sent < 2**24 and not found:

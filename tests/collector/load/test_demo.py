@@ -49,4 +49,4 @@ def test_it_can_stay_until_somebody_stops_it(temporary: Path, monkeypatch: pytes
     assert len(visited) == 1  # the folder of the collector
     assert list(temporary.iterdir()) == []
     assert {"dnw", "dnr", "dna"} == set(re.findall(r"(dn[wra])_[\w-]{22}$", outcome.out, re.MULTILINE))
-    assert re.search(r"^dashboard +http://127\.0\.0\.1:\d+/$", outcome.out, re.MULTILINE)
+    assert re.search(r"^dashboard +http://127\.0\.0\.1:\d+/#/key\?key=dnr_[\w-]{22}&to=", outcome.out, re.MULTILINE)

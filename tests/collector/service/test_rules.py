@@ -76,6 +76,25 @@ def test_the_clock_never_goes_back() -> None:
     assert clock.seconds() == 40_000.0
 
 
+def test_a_leap_of_the_clock_is_not_believed_until_somebody_accepts_it() -> None:
+    source, steady = Seconds(1e9), Seconds(0.0)
+    clock = Clock(source, steady)
+    assert (clock.seconds(), clock.ahead) == (1e9, 0.0)
+    source.now, steady.now = 1e9 + 80_000, 10.0  # the machine slept
+    assert (clock.seconds(), clock.ahead) == (1e9 + 80_000, 0.0)
+    source.now, steady.now = 2e9, 110.0
+    assert clock.seconds() == 1e9 + 80_100
+    assert clock.ahead == pytest.approx(1e9 - 80_100)
+    steady.now = 210.0
+    assert clock.seconds() == 1e9 + 80_200
+    source.now = 1e9 + 80_250  # set right
+    assert (clock.seconds(), clock.ahead) == (1e9 + 80_250, 0.0)
+    for off, accept, believed in ((6, False, True), (8, False, False), (1_000, True, True)):
+        started = Clock(Seconds(1e9 + 86_400 * off), steady, accept=accept)
+        started.at_least(1e9)
+        assert (started.seconds() > 1e9, started.ahead == 0.0) == (believed, believed)
+
+
 @pytest.mark.parametrize(
     ("text", "hour"),
     [("2026-03-30", 493_008), ("2026-03-30T13:00Z", 493_021), ("2026-03-30T13:59+02:00", 493_019), ("493008", 493_008)],

@@ -21,7 +21,8 @@ def test_collections_and_specs_are_kept_in_their_order(store: SqlStore, address:
     first = store.add_collection("colours", '{"a": 1}', b"one", SpecRow(0, "a", "{}", 5))
     second = store.add_collection("flavours", "{}", b"two", SpecRow(0, "b", "{}", 3))
     store.add_spec(SpecRow(first.number, "c", '{"c": 1}', 1))
-    store.change_collection(first.number, '{"a": 2}')
+    assert store.change_collection(first.number, '{"a": 2}', '{"a": 1}')
+    assert not store.change_collection(first.number, '{"a": 3}', '{"a": 1}')
     store.close()
     again = open_store(address)
     assert again.collections() == [CollectionRow(first.number, "colours", '{"a": 2}', b"one", 0), second]
@@ -50,7 +51,7 @@ def test_names_fingerprints_and_keys_are_taken_once(store: SqlStore) -> None:
 
 def test_what_belongs_to_no_collection_is_refused(store: SqlStore) -> None:
     with pytest.raises(InvalidArgument, match="collection"):
-        store.change_collection(4, "{}")
+        store.change_collection(4, "{}", "{}")
     with pytest.raises(InvalidArgument, match="collection"):
         store.add_spec(SpecRow(4, FINGERPRINT, "{}", 1))
     assert store.revision() == 0
@@ -79,8 +80,11 @@ def test_the_revision_grows_with_every_change_that_others_must_see(store: SqlSto
     assert grew()
     store.add_spec(SpecRow(1, "b", "{}", 1))
     assert grew()
-    store.change_collection(1, "{}")
+    before = store.collections()[0].settings
+    assert store.change_collection(1, '{"a": 1}', before)
     assert grew()
+    assert not store.change_collection(1, "{}", before)
+    assert not grew()
     store.add_key(KeyRow(b"a", "read", 1, "", 1, None))
     assert grew()
     store.revoke_key(b"a", 2)

@@ -51,7 +51,7 @@ CALLS: dict[str, Callable[[SqlStore], object]] = {
     "add a spec": lambda store: store.add_spec(SpecRow(1, "b", "{}", 1)),
     "add a key": lambda store: store.add_key(KEY._replace(digest=b"other")),
     "revoke a key": lambda store: store.revoke_key(b"digest", 5),
-    "change a collection": lambda store: store.change_collection(1, '{"open": false}'),
+    "change a collection": lambda store: store.change_collection(1, '{"open": false}', store.collections()[0].settings),
     "latest": lambda store: store.latest(900),
 }
 

@@ -10,11 +10,14 @@ import typer
 from deniable.cli.options import Json
 from deniable.cli.running import CommandError, about
 from deniable.cli.streams import echo, echo_json
+from deniable.cli.terminal import note
 
 if TYPE_CHECKING:
     from deniable.collector.running import Collector
+    from deniable.collector.service.clock import Clock
 
 _FOLDER = Path("collector")
+_DAY = 86_400
 
 
 def serve(
@@ -48,6 +51,12 @@ def serve(
         Path | None,
         typer.Option(metavar="SPOOL", help="Write reports to Parquet files there, to be counted by `count-spool`."),
     ] = None,
+    accept_clock: Annotated[
+        bool,
+        typer.Option(
+            "--accept-clock", help="Believe the machine's clock though it is far ahead of the last time seen."
+        ),
+    ] = False,
     log: Annotated[
         str, typer.Option(metavar="all|refused|none", help="Requests to log, one line of JSON each on stderr.")
     ] = "refused",
@@ -77,6 +86,7 @@ def serve(
         from deniable.collector.http.server import address_of, listening
         from deniable.collector.running import admin_key, opened
         from deniable.collector.running import serve as run
+        from deniable.collector.service.clock import Clock
 
     if folder is not None and database is not None:
         raise CommandError("give a folder or --database, not both")
@@ -86,7 +96,9 @@ def serve(
     home = None if database is not None else folder or _FOLDER
     if check and home is not None and not home.exists():
         raise CommandError(f"{home}: there is no such folder. Without --check it is made.")
-    with opened(database or home or _FOLDER, log=Log("none" if check else log, sys.stderr), spool=spool) as collector:
+    lines, clock = Log("none" if check else log, sys.stderr), Clock(accept=accept_clock)
+    with opened(database or home or _FOLDER, log=lines, clock=clock, spool=spool) as collector:
+        _doubt(clock)
         if check:
             _check(collector, as_json)
             return
@@ -101,6 +113,15 @@ def serve(
         told = {"address": address_of(bound), **told}
         run(collector, bound, lambda: _tell(told, as_json))
         collector.log.event("stopped", requests=collector.service.outcomes.requests)
+
+
+def _doubt(clock: Clock) -> None:
+    """Say that the machine's clock is not believed, before somebody wonders why reports are refused."""
+    if clock.ahead:
+        note(
+            f"The machine's clock is {clock.ahead / _DAY:,.0f} days ahead of the last time this collector saw, so it "
+            "is not believed and today's reports are refused. If it is right, start once with --accept-clock."
+        )
 
 
 def _made(

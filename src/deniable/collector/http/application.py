@@ -10,7 +10,7 @@ from typing import Any
 
 from deniable.collector.http.handlers import Call, Handlers
 from deniable.collector.http.hot import ACCEPTED, ACCEPTED_BODY, ACCEPTED_START, BATCHES, REPORTS, Door
-from deniable.collector.http.incoming import Headers, Reader, Receive, Scope, read_body, read_query
+from deniable.collector.http.incoming import UNREAD, Headers, Reader, Receive, Scope, read_body, read_query
 from deniable.collector.http.logs import Log
 from deniable.collector.http.metrics import Metrics
 from deniable.collector.http.pages import Pages
@@ -65,10 +65,14 @@ class Application:
         }
         self._pool = ThreadPoolExecutor(_THREADS, "deniable-answers")
         self._pending = 0
+        self._watching = ThreadPoolExecutor(1, "deniable-ready")  # so that no question keeps a monitor waiting
+        self._ready: asyncio.Future[Reply] | None = None
 
     def close(self) -> None:
         """End the threads that answer."""
         self._pool.shutdown(cancel_futures=True)
+        self._watching.shutdown(cancel_futures=True)
+        self._door.close()
         self.log.flush()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,7 +95,7 @@ class Application:
                 reply = await self._other(scope, receive, headers, told)
         except Exception as error:
             why = self.refused(error)
-            kind, reply = why.kind, refusal(why)
+            kind, reply = why.kind, refusal(why, scope.get(UNREAD, False))
         self._count(told, kind, reply.status, started)
         if reply is ACCEPTED and headers.origin is None:
             await send(ACCEPTED_START)
@@ -141,8 +145,17 @@ class Application:
             body = read_body(route, headers.kind, data)
         call = Call(headers, path, query, body, holder, desk)
         handler = self._calls[route.handler]
-        reply = handler(call) if route.handler in _AT_ONCE else await self._in_thread(handler, call)
+        if route.handler in _AT_ONCE:
+            reply = handler(call)
+        else:
+            reply = await (self._look(handler, call) if route.handler == "ready" else self._in_thread(handler, call))
         return reply if reply.status != 200 or route.status == 200 else reply._replace(status=route.status)
+
+    def _look(self, handler: Callable[[Call], Reply], call: Call) -> Awaitable[Reply]:
+        """Look whether all is well, once for all who ask meanwhile."""
+        if self._ready is None or self._ready.done():
+            self._ready = asyncio.get_running_loop().run_in_executor(self._watching, handler, call)
+        return asyncio.shield(self._ready)
 
     def _in_thread(self, handler: Callable[[Call], Reply], call: Call) -> Awaitable[Reply]:
         if self._pending >= _MOST_PENDING:

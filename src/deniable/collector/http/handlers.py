@@ -34,6 +34,11 @@ class Call(NamedTuple):
     desk: Desk | None  # of the path, or of the key
 
     @property
+    def exact(self) -> bool:
+        """Whether who asks may know numbers of reports exactly."""
+        return self.holder is not None and self.holder.role == ADMIN
+
+    @property
     def at(self) -> Desk:
         """The collection."""
         assert self.desk is not None, "the route has a collection"
@@ -72,18 +77,19 @@ class Handlers:
     def collections(self, call: Call) -> Reply:
         assert call.holder is not None
         everything = list(self._service.directory.desks.values())
-        desks = everything if call.holder.role == ADMIN else [call.holder.desk]
-        return as_json({"collections": [collection_view(self._service, desk) for desk in desks if desk is not None]})
+        desks = everything if call.exact else [call.holder.desk]
+        found = [collection_view(self._service, desk, exact=call.exact) for desk in desks if desk is not None]
+        return as_json({"collections": found})
 
     def collection(self, call: Call) -> Reply:
-        return as_json(collection_view(self._service, call.at))
+        return as_json(collection_view(self._service, call.at, exact=call.exact))
 
     def add_collection(self, call: Call) -> Reply:
         wanted: NewCollection = call.body
         keys = self._service.office.add_collection(wanted.name, wanted.spec, wanted.settings)
         self._service.refresh()
         desk = self._service.directory.desk(wanted.name)
-        view = collection_view(self._service, desk)
+        view = collection_view(self._service, desk, exact=call.exact)
         return as_json({"collection": view, "keys": [made_key(each) for each in keys]}, 201)
 
     def change_collection(self, call: Call) -> Reply:
@@ -102,7 +108,8 @@ class Handlers:
 
     def _changed(self, call: Call, status: int) -> Reply:
         self._service.refresh()
-        return as_json(collection_view(self._service, self._service.directory.desk(call.at.name)), status)
+        desk = self._service.directory.desk(call.at.name)
+        return as_json(collection_view(self._service, desk, exact=call.exact), status)
 
     def keys(self, call: Call) -> Reply:
         rows = [row for row in self._service.directory.keys if row.collection == call.at.number]
@@ -155,7 +162,10 @@ class Handlers:
         return as_json({"status": "ok"})
 
     def metrics(self, call: Call) -> Reply:
-        return Reply(self._metrics.text(call.desk).encode(), f"{OPEN_METRICS}; version=1.0.0; charset=utf-8")
+        return Reply(
+            self._metrics.text(None if call.exact else call.at).encode(),
+            f"{OPEN_METRICS}; version=1.0.0; charset=utf-8",
+        )
 
     def page(self, _call: Call) -> Reply:
         return self._pages.reply("index.html")

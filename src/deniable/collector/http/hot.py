@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from deniable.collector.http.incoming import Headers, Reader, Receive, Scope
+from deniable.collector.http.decoding import MOST_WITHOUT_HEADER, Decoder
+from deniable.collector.http.incoming import Headers, Learn, Reader, Receive, Scope
 from deniable.collector.http.replies import STRICT, Reply, as_json
 from deniable.collector.http.table import BINARY, JSON, PLAIN
 from deniable.collector.service.service import Service
 from deniable.collector.service.taking import Taken, secret_in
 from deniable.core.errors import shown
 from deniable.wire.as_json import batch_from_json, report_from_json
-from deniable.wire.frames import Frame, read_batch, read_report
+from deniable.wire.frames import BATCH_MAGIC, REPORT_MAGIC, Frame, key_in, read_batch, read_report
 from deniable.wire.keys import NO_KEY, WRITE
 from deniable.wire.refusals import Refused
 
@@ -29,6 +31,7 @@ ACCEPTED_START = {
     ],
 }
 ACCEPTED_BODY = {"type": "http.response.body", "body": ACCEPTED.body}
+_AROUND_PAYLOAD = 2**13  # bytes of the JSON of a report beside its payload, at most
 _FRAMES = (BINARY, PLAIN, "")  # a frame says what it is, so its type need not be given
 
 
@@ -38,8 +41,13 @@ class Door:
     def __init__(self, service: Service, reader: Reader) -> None:
         self._service = service
         self._reader = reader
+        self._decoder = Decoder()
         self._wake: Callable[[Sequence[Taken]], None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    def close(self) -> None:
+        """End what it began."""
+        self._decoder.close()
 
     async def report(self, scope: Scope, receive: Receive, headers: Headers, told: dict[str, Any]) -> Reply:
         """Take one report."""
@@ -65,9 +73,9 @@ class Door:
         of_json: Callable[..., Frame],
     ) -> Taken:
         service = self._service
-        body = await self._reader.body(scope, receive, headers.length, service.directory.most_bytes)
         header = write_secret(headers)
-        frame = self._read(body, headers.kind, header, of_bytes, of_json)
+        body = await self._body(scope, receive, headers, header, single=of_bytes is read_report)
+        frame = await self._read(body, headers.kind, header, of_bytes, of_json)
         secret = secret_in(frame, header)
         holder, desk = service.directory.writer(secret)
         told["desk"] = desk
@@ -78,7 +86,31 @@ class Door:
         await ticket
         return taken
 
-    def _read(
+    async def _body(
+        self, scope: Scope, receive: Receive, headers: Headers, header: bytes | None, *, single: bool
+    ) -> bytes:
+        """The body, of which little is read before its key is known, and no more than its collection takes."""
+        most = self._service.directory.most_bytes
+        learn: Learn | None = partial(self._learn, REPORT_MAGIC if single else BATCH_MAGIC)
+        if header is not None:
+            desk = self._service.directory.writer(header)[1]
+            most, learn = desk.settings.body_bytes, None
+            if single and headers.kind == JSON:
+                most = min(most, _AROUND_PAYLOAD + 2 * desk.longest_payload)
+        elif headers.kind == JSON:
+            most, learn = min(most, MOST_WITHOUT_HEADER), _learn_nothing
+        return await self._reader.body(scope, receive, headers.length, most, learn)
+
+    def _learn(self, magic: bytes, start: bytes) -> int | None:
+        """The most bytes of a frame, by the key in it."""
+        secret = key_in(start, magic)
+        if secret is None:
+            return None
+        if secret == NO_KEY:
+            raise Refused("no-key")
+        return self._service.directory.writer(secret)[1].settings.body_bytes
+
+    async def _read(
         self,
         body: bytes,
         kind: str,
@@ -98,7 +130,7 @@ class Door:
             desk = self._service.directory.writer(secret)[1]
             return [each.labels for each in desk.settings.segments] if fingerprint in desk.specs else None
 
-        return of_json(body, places)
+        return await self._decoder.read(of_json, body, places)
 
     def _waker(self, loop: asyncio.AbstractEventLoop) -> Callable[[Sequence[Taken]], None]:
         """One callable for each loop, so that the writer wakes all who wait at once."""
@@ -117,8 +149,11 @@ def _answer(group: Sequence[Taken]) -> None:
             taken.ticket.set_result(None)
 
 
+def _learn_nothing(_: bytes) -> None:
+    """Of JSON without a header the key is known at its end."""
+
+
 def write_secret(headers: Headers) -> bytes | None:
-    """The write key of the header, if there is one."""
     key = headers.key
     if key is None:
         return None

@@ -19,8 +19,13 @@ from deniable.wire.refusals import Refused
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
+# of the start of a body: the most bytes it may have, None if that is not known yet
+Learn = Callable[[bytes], int | None]
+UNREAD = "deniable.unread"  # in the scope of a request whose body was not read to its end
 SLOW = "deniable.slow"  # in the scope of a request whose body did not arrive in time
 MOST_READING = 2**26  # bytes of all bodies that are being read
+MOST_NAMELESS = 2**23  # of those whose key is not known yet
+_START = 64  # bytes from which a key is learnt
 _LONGEST_QUERY = 8_192
 _LONGEST_NUMBER = 19  # digits
 _BUSY_SECONDS = 1.0
@@ -91,9 +96,12 @@ class Reader:
 
     def __init__(self) -> None:
         self._reading = 0
+        self._nameless = 0
 
-    async def body(self, scope: Scope, receive: Receive, length: int | None, most: int) -> bytes:
-        """The body, of at most so many bytes."""
+    async def body(
+        self, scope: Scope, receive: Receive, length: int | None, most: int, learn: Learn | None = None
+    ) -> bytes:
+        """The body, of at most so many bytes. Until `learn` knows its key, it counts among those of nobody."""
         if length is not None and length > most:
             raise _too_large(most)
         message = await receive()
@@ -104,15 +112,26 @@ class Reader:
             if len(body) > most:
                 raise _too_large(most)
             return body
-        return await self._rest(scope, receive, body, most)
+        return await self._rest(scope, receive, body, length, most, learn)
 
-    async def _rest(self, scope: Scope, receive: Receive, first: bytes, most: int) -> bytes:
-        parts, size = [first], len(first)
+    async def _rest(
+        self, scope: Scope, receive: Receive, first: bytes, length: int | None, most: int, learn: Learn | None
+    ) -> bytes:
+        parts, size, start = [first], len(first), first[:_START]
+        nameless = 0 if learn is None else size
         self._reading += size
+        self._nameless += nameless
+        scope[UNREAD] = True
         try:
             while True:
-                if size > most:
+                if learn is not None and (own := learn(start)) is not None:
+                    most, learn = min(most, own), None
+                    self._nameless -= nameless
+                    nameless = 0
+                if size > most or (length is not None and length > most):
                     raise _too_large(most)
+                if learn is not None and self._nameless > MOST_NAMELESS:
+                    raise Refused("busy", "too many bodies without a key arrive at once", retry_after=_BUSY_SECONDS)
                 if self._reading > MOST_READING:
                     raise Refused("busy", "too many large bodies arrive at once", retry_after=_BUSY_SECONDS)
                 message = await receive()
@@ -122,13 +141,19 @@ class Reader:
                 parts.append(part)
                 size += len(part)
                 self._reading += len(part)
+                if learn is not None:
+                    start = (start + part)[:_START]
+                    nameless += len(part)
+                    self._nameless += len(part)
                 if not message.get("more_body", False):
                     break
             if size > most:
                 raise _too_large(most)
+            scope[UNREAD] = False
             return b"".join(parts)
         finally:
             self._reading -= size
+            self._nameless -= nameless
 
 
 def _too_large(most: int) -> Refused:

@@ -27,6 +27,7 @@ from deniable.collector.service.answers.selection import Selection, selection_of
 from deniable.collector.service.answers.strings import candidates, heavy_hitters
 from deniable.collector.service.exchange import published
 from deniable.collector.service.service import Service
+from deniable.collector.service.telling import told_of
 from deniable.collector.store.records import Kept
 from deniable.wire.refusals import Refused
 
@@ -42,7 +43,7 @@ class Reading:
         self._totals = Totals(service.store)
 
     def _kept(self, call: Call) -> list[Kept]:
-        return self._service.store.kept(call.at.number)
+        return told_of(self._service.store, call.at, call.exact)
 
     def _selection(self, call: Call) -> Selection:
         query = call.query

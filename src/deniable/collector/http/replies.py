@@ -37,15 +37,15 @@ def as_json(document: Any, status: int = 200) -> Reply:
     return Reply(_encode(document), JSON, status)
 
 
-def refusal(why: Refused) -> Reply:
-    """The one shape of errors."""
+def refusal(why: Refused, unread: bool = False) -> Reply:
+    """The one shape of errors; where the rest of a body is not read, the connection ends."""
     headers: Pairs = []
     if why.retry_after is not None:
         headers.append((b"retry-after", str(math.ceil(why.retry_after)).encode()))
     if why.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    if why.kind in ("too-large", "slow", "truncated"):
-        headers += CLOSE  # the rest of the body is not read
+    if unread or why.kind in ("too-large", "slow"):
+        headers += CLOSE
     return Reply(_encode(why.to_dict()), JSON, why.status, tuple(headers))
 
 

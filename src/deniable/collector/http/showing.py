@@ -8,15 +8,16 @@ from typing import Any
 from deniable.collector.service.administering import Made
 from deniable.collector.service.directory import Desk, key_id
 from deniable.collector.service.service import Service
+from deniable.collector.service.telling import told_of, told_waiting
 from deniable.collector.store.records import Kept, KeyRow
 from deniable.wire.buckets import hour_text
 
 
-def collection_view(service: Service, desk: Desk) -> dict[str, Any]:
-    """A collection: its settings, its specs, and how many reports it has."""
+def collection_view(service: Service, desk: Desk, *, exact: bool) -> dict[str, Any]:
+    """A collection: its settings, its specs, and how many reports it has, exactly for administrators alone."""
     # first, so that what is counted between the two is in both numbers and not in neither
-    waiting = sum(n for cell, n in service.store.waiting() if cell.collection == desk.number)
-    kept = service.store.kept(desk.number)
+    waiting = told_waiting(service.store, desk, exact)
+    kept = told_of(service.store, desk, exact)
     return {
         "name": desk.name,
         "settings": desk.settings,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from deniable.collector.service.clock import Clock
 from deniable.collector.service.directory import Desk, Directory, key_id
 from deniable.collector.service.questions import Asked, Workshop
-from deniable.collector.service.settings import Settings, changed, check, write_settings
+from deniable.collector.service.settings import Settings, changed, check, read_settings, write_settings
 from deniable.collector.store.protocol import AlreadyThere, Store
 from deniable.collector.store.records import KeyRow, SpecRow
 from deniable.core.errors import InvalidArgument
@@ -15,6 +15,7 @@ from deniable.wire.forms import Signer
 from deniable.wire.keys import ADMIN, READ, WRITE, Key
 from deniable.wire.refusals import Refused
 
+_ATTEMPTS = 8
 _MOST_SPECS = 16  # of a collection: each is built and kept
 
 
@@ -49,11 +50,16 @@ class Office:
 
     def change(self, desk: Desk, changes: dict[str, object]) -> None:
         """Change some settings."""
-        settings = changed(desk.settings, changes)
         known = {row.fingerprint for row in desk.rows}
-        if unknown := sorted(set(settings.expired) - known):
-            raise InvalidArgument("expired", "list specs of the collection", unknown)
-        self._store.change_collection(desk.number, write_settings(settings))
+        for _ in range(_ATTEMPTS):
+            # as they are stored now, so that no change of a moment ago, by whatever process, is undone
+            before = next(row.settings for row in self._store.collections() if row.number == desk.number)
+            settings = changed(read_settings(before), changes)
+            if unknown := sorted(set(settings.expired) - known):
+                raise InvalidArgument("expired", "list specs of the collection", unknown)
+            if self._store.change_collection(desk.number, write_settings(settings), before):
+                return
+        raise Refused("conflict", "others change the settings at the same time. Ask again.")
 
     def add_spec(self, desk: Desk, spec: dict[str, Any]) -> None:
         """Add a spec, which devices use from their next form on."""

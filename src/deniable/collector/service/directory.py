@@ -19,6 +19,7 @@ from deniable.wire.keys import ADMIN, READ, WRITE, Key, digest
 from deniable.wire.refusals import Refused
 
 _ID_DIGITS = 32
+_DAY = 24  # hours
 _NO_BODY = 2**16  # bytes, where there is no collection
 
 
@@ -37,10 +38,17 @@ class Desk:
         hour, first, last = self._span
         if hour != now:
             buckets, window = self.settings.buckets, self.settings.window
-            first = max(self.row.remembered_from, buckets.containing(max(0, now - window)))
+            first = max(self.row.remembered_from, buckets.containing(max(0, now - window)), self.oldest(now) or 0)
             last = buckets.containing(now) + buckets.hours
             self._span[:] = now, first, last
         return first, last
+
+    def oldest(self, now: int) -> int | None:
+        """The first bucket whose counts are kept at this hour, None if all are."""
+        days = self.settings.retention_days
+        if days is None or self.settings.bucket == "none":
+            return None
+        return self.settings.buckets.containing(max(0, now - _DAY * days))
 
     @property
     def number(self) -> int:
@@ -86,6 +94,11 @@ class Desk:
     def buckets(self) -> tuple[int, bool]:
         """The hours of a bucket, and whether counts have none."""
         return self.settings.buckets.hours, self.settings.bucket == "none"
+
+    @cached_property
+    def longest_payload(self) -> int:
+        """The bytes of the longest payload of one report."""
+        return max(asked.with_ids.size for asked in self.specs.values())
 
     def spec(self, fingerprint: str) -> Asked:
         """A spec of the collection by its fingerprint, or refuse it."""

@@ -17,7 +17,6 @@ _FOLD_SECONDS = 0.5  # between two looks at what waits
 _KEEP_SECONDS = 5.0  # between two rounds of the rest
 _MOST_AT_ONCE = 2**20  # reports of one cell in one transaction
 _SPARE_HOURS = 2  # clocks of several processes may differ by this much
-_DAY = 24
 
 
 class Keeper:
@@ -119,8 +118,8 @@ class Keeper:
         if before > max(desk.row.remembered_from, self._forgotten.get(desk.number, 0)):
             self._store.forget(desk.number, before)
             self._forgotten[desk.number] = before
-        if settings.retention_days is not None and settings.bucket != "none":
-            oldest = settings.buckets.containing(max(0, now - _DAY * settings.retention_days))
+        oldest = desk.oldest(now)
+        if oldest is not None:
             self._store.drop(desk.number, oldest)
 
     def _save_refusals(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from threading import Lock
 
 from deniable.wire.refusals import Refused
 
@@ -11,13 +12,14 @@ _BURST = 2.0  # seconds of the rate that may come at once
 
 
 class Allowance:
-    """Tokens of one key. It belongs to the thread that takes reports."""
+    """Tokens of one key, for all threads."""
 
-    __slots__ = ("_clock", "_reports", "_requests", "_since", "reports", "requests")
+    __slots__ = ("_clock", "_lock", "_reports", "_requests", "_since", "reports", "requests")
 
     def __init__(self, requests: float, reports: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.requests, self.reports = requests, reports
         self._clock = clock
+        self._lock = Lock()
         self._since = clock()
         self._requests, self._reports = max(1.0, requests * _BURST), max(1.0, reports * _BURST)
 
@@ -26,6 +28,10 @@ class Allowance:
 
         A batch of more reports than the bucket holds passes when the bucket is full, and then takes longer to refill.
         """
+        with self._lock:
+            self._take(reports)
+
+    def _take(self, reports: int) -> None:
         now = self._clock()
         passed, self._since = now - self._since, now
         most_requests, most_reports = max(1.0, self.requests * _BURST), max(1.0, self.reports * _BURST)

@@ -42,7 +42,8 @@ class Service:
         self.office = Office(store, self.workshop, self.clock)
         self.directory = Directory()
         self._refreshing = threading.Lock()
-        self.clock.at_least(store.latest(int(self.clock.seconds())))
+        self.clock.at_least(store.latest(0))  # first, so that a wrong clock is noticed before it is remembered
+        store.latest(int(self.clock.seconds()))
         self.refresh()
         self.keeper = Keeper(
             store, self.clock, lambda: self.directory, self.outcomes.unsaved, refresh=self.refresh, report=report
@@ -124,10 +125,12 @@ class Service:
         return self.directory.holder_of(key)
 
     def ready(self) -> None:
-        """Refuse while the store is in trouble."""
+        """Refuse while the store is in trouble, or the machine's clock is in doubt."""
         self.store.revision()
         if self.keeper.trouble:
             raise Refused("storage", "the store was in trouble a moment ago", retry_after=_RETRY)
+        if self.clock.ahead:
+            raise Refused("clock", retry_after=_RETRY)
 
 
 def allows(desk: Desk, origin: str) -> bool:

@@ -42,14 +42,15 @@ def add_collection(connection: Connection, name: str, settings: str, signer: byt
     return CollectionRow(number, name, settings, signer, 0)
 
 
-def change_collection(connection: Connection, number: int, settings: str) -> None:
-    """Give a collection new settings."""
-    if (
-        connection.execute(update(collections).where(collections.c.number == number).values(settings=settings)).rowcount
-        == 0
-    ):
+def change_collection(connection: Connection, number: int, settings: str, before: str) -> bool:
+    """Give a collection new settings; False if those before are others by now, so that no change undoes another."""
+    if connection.scalar(select(collections.c.number).where(collections.c.number == number)) is None:
         raise InvalidArgument("collection", "be in the store", number)
+    same = (collections.c.number == number, collections.c.settings == before)
+    if connection.execute(update(collections).where(*same).values(settings=settings)).rowcount == 0:
+        return False
     grow(connection)
+    return True
 
 
 def add_spec(connection: Connection, spec: SpecRow) -> None:

@@ -117,9 +117,11 @@ class SqlStore:
             lambda connection: administration.add_collection(connection, name, settings, signer, spec)
         )
 
-    def change_collection(self, number: int, settings: str) -> None:
-        """Give a collection new settings."""
-        self.database.write(lambda connection: administration.change_collection(connection, number, settings))
+    def change_collection(self, number: int, settings: str, before: str) -> bool:
+        """Give a collection new settings; False if those before are others by now."""
+        return self.database.write(
+            lambda connection: administration.change_collection(connection, number, settings, before)
+        )
 
     def add_spec(self, spec: SpecRow) -> None:
         """Add a spec to a collection."""
