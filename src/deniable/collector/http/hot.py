@@ -154,6 +154,7 @@ def _learn_nothing(_: bytes) -> None:
 
 
 def write_secret(headers: Headers) -> bytes | None:
+    """The write key of the header, if there is one."""
     key = headers.key
     if key is None:
         return None
