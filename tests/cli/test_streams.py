@@ -118,7 +118,11 @@ def test_closed_streams_are_said_to_be_closed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_a_command_and_leaves_no_file(number: signal.Signals, folder: Path) -> None:
+def test_a_signal_ends_a_command_and_leaves_no_file(
+    number: signal.Signals, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    inherited = signal.signal(number, signal.SIG_DFL)  # nohup, say, has tests start with SIGHUP ignored
+    request.addfinalizer(lambda: signal.signal(number, inherited))
     before = sorted(os.listdir(folder))
 
     def later(*_: object, **__: object) -> None:
