@@ -59,6 +59,22 @@ def test_summaries_that_no_reports_could_have_are_refused(collector: Running) ->
     )
 
 
+def test_summaries_that_retention_would_drop_at_once_are_refused_whole(collector: Running) -> None:
+    collector.make("brief", retention_days=2)
+    one = M.summarize(M.privatize(["a"]))
+    for days, status in ((3, 410), (2, 200)):
+        buckets = [(DAY,), (DAY - 24 * days,)]
+        table = _parquet(dn.SummaryTable(("bucket",), dict.fromkeys(buckets, one), M.fingerprint))
+        answer = collector.ask("POST", f"/v1/collections/brief/summaries?id={days:032}", table, collector.admin)
+        assert answer.status == status
+        if status == 410:
+            assert answer.kind == "too-old"
+            assert "keeps counts for 2 days, back to 2026-03-28" in answer.json["error"]
+            assert "some of 2026-03-27" in answer.json["error"]
+        counted = collector.ask("GET", "/v1/collections/brief", None, collector.admin).json["counted"]
+        assert counted == (0 if status == 410 else 2)
+
+
 def get_counted(collector: Running) -> int:
     return int(collector.ask("GET", PATH, None, collector.admin).json["counted"])
 

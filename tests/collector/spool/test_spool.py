@@ -16,12 +16,12 @@ from deniable.collector.service import exchange
 from deniable.collector.service.service import Service
 from deniable.collector.service.settings import Settings
 from deniable.collector.spool import counting
-from deniable.collector.spool.counting import Question, Uncounted, count_files, count_spool
+from deniable.collector.spool.counting import DamagedFiles, Question, Uncounted, count_files, count_spool
 from deniable.collector.spool.layout import Partition, partitions
 from deniable.collector.spool.writing import SpoolingStore
 from deniable.collector.store.protocol import StorageTrouble
 from deniable.collector.store.records import TOO_OLD, Cell, Delivery
-from deniable.core.errors import SpecError
+from deniable.core.errors import DeniableError, SpecError
 from deniable.grouping.table import SummaryTable
 from deniable.wire.buckets import Buckets
 from deniable.wire.payloads import Payloads
@@ -65,7 +65,7 @@ def into(world: World, skip: bool = False) -> counting.Callable[[Partition, byte
         file = io.BytesIO()
         pyarrow.parquet.write_table(table.to_arrow(), file)
         desk = world.service.directory.desk(partition.collection)
-        exchange.imported(desk, name, file.getvalue(), world.service.store)
+        exchange.imported(desk, name, file.getvalue(), world.service.store, RIPE)
         if skip:
             raise ConnectionError("the answer was lost")
 
@@ -231,6 +231,65 @@ def test_what_cannot_be_counted_is_named_at_the_end_and_keeps_nothing_else_from_
         assert first.startswith(f"{NAME}, hour {HOURS[0]}: ")
         assert second == f"{NAME}, hour {HOURS[0]}: there is no such spec"
     assert counted(world) == world.table()
+
+
+def test_a_file_with_any_damage_is_counted_whole_or_named(
+    service: Service, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    world, spool = world_of(service, rng), tmp_path / "spool"
+    written(world, spool, rounds=2)
+    partition = next(partitions(spool))
+    file = files(partition.folder(spool))[0]
+    whole, named = file.read_bytes(), 0
+    question = world.question(partition)
+    for _ in range(300):
+        damaged = bytearray(whole)
+        for place in rng.integers(len(whole), size=4):
+            damaged[place] = rng.integers(256)
+        file.write_bytes(damaged[: rng.integers(len(whole))] if rng.random() < 0.2 else damaged)
+        try:
+            count_files([file], partition, question)
+        except DeniableError:
+            named += 1
+    assert named > 100
+
+
+@pytest.mark.parametrize("wrong", ["missing", "twice", "type", "nulls", "report", "unlike"])
+def test_files_that_no_collector_wrote_are_named(
+    wrong: str, service: Service, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    world, spool = world_of(service, rng), tmp_path / "spool"
+    written(world, spool, rounds=2)
+    partition = next(partitions(spool))
+    theirs = files(partition.folder(spool))
+    table = pyarrow.parquet.read_table(theirs[0], partitioning=None)
+    place, ids = table.column_names.index("id"), table["id"]
+    match wrong:
+        case "missing":
+            table = table.drop_columns(["id"])
+        case "twice":
+            table = table.append_column("id", ids)
+        case "type":
+            table = table.set_column(place, "id", ids.cast(pyarrow.binary()))
+        case "nulls":
+            table = table.set_column(place, "id", pyarrow.nulls(len(table), ids.type))
+        case "report":
+            table = table.drop_columns(["report"])
+        case "unlike":
+            table = table.append_column("more", ids)
+    pyarrow.parquet.write_table(table, theirs[0])
+    with pytest.raises(DamagedFiles, match="column"):
+        count_files(theirs, partition, world.question(partition))
+
+
+def test_a_seal_that_is_damaged_is_named(service: Service, tmp_path: Path, rng: np.random.Generator) -> None:
+    world, spool = world_of(service, rng), tmp_path / "spool"
+    written(world, spool, rounds=2)
+    folder = next(partitions(spool)).folder(spool)
+    for text in ("", "[]", "{}", "5", '{"files": 5}', '{"files": [5]}'):
+        (folder / "sealed.json").write_text(text)
+        with pytest.raises(Uncounted, match=r"sealed\.json is damaged"):
+            list(count_spool(spool, RIPE, world.question, into(world)))
 
 
 def test_nothing_is_asked_about_what_was_counted(service: Service, tmp_path: Path, rng: np.random.Generator) -> None:

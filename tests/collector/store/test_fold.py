@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import pairwise
 
 import pytest
@@ -125,6 +126,27 @@ def test_a_cell_that_changes_while_it_is_counted_is_counted_again(store: SqlStor
     done = store.fold(cell, meanwhile, keep=False, most=100)
     expected = {"fold": (0, 10, 5), "delete": (4, 6, 4), "import": (5, 110, 6), "drop": (0, 0, 0)}[change]
     assert (done, *total(store.summaries([cell])[0])) == expected
+    assert store.waiting() == []
+
+
+def test_a_cell_that_changes_as_fast_as_it_is_counted_is_locked_and_counted(store: SqlStore) -> None:
+    a_collection(store)
+    cell = a_cell()
+    store.commit([reports(cell, range(40))])
+    deletions: list[Future[str]] = []
+
+    with ThreadPoolExecutor(max_workers=40) as others:
+
+        def meanwhile(*arguments: object) -> Counted:
+            deletions.append(others.submit(store.delete_report, 1, HOUR, identifier(len(deletions))))
+            wait(deletions, timeout=0.5)
+            return Sums()(*arguments)  # type: ignore[arg-type]
+
+        done = store.fold(cell, meanwhile, keep=False, most=100)
+    told = [each.result() for each in deletions]
+    assert told == ["deleted"] * (len(told) - 1) + ["counted"]
+    assert done == 40 - len(told) + 1
+    assert total(store.summaries([cell])[0]) == (sum(range(len(told) - 1, 40)), done)
     assert store.waiting() == []
 
 

@@ -145,7 +145,8 @@ class Handlers:
         return Reply(exported(desk, spec, kept, self._service.store), PARQUET)
 
     def take_summaries(self, call: Call) -> Reply:
-        new, reports = imported(call.at, _bytes_of(call.query["id"]), call.body, self._service.store)
+        name, service = _bytes_of(call.query["id"]), self._service
+        new, reports = imported(call.at, name, call.body, service.store, service.clock.hour())
         return as_json({"new": new, "reports": reports})
 
     def preview(self, call: Call) -> Reply:

@@ -16,7 +16,7 @@ from deniable.core.errors import DeniableError, InvalidArgument, shown
 from deniable.grouping.keys import Group
 from deniable.grouping.table import SummaryTable, summary_of
 from deniable.wire import published as beside
-from deniable.wire.buckets import MAX_HOUR
+from deniable.wire.buckets import MAX_HOUR, hour_text
 from deniable.wire.refusals import Refused
 
 
@@ -63,8 +63,11 @@ def _group(desk: Desk, cell: Cell) -> Group:
     return (cell.bucket, *labels)
 
 
-def imported(desk: Desk, name: bytes, data: bytes, store: Store) -> tuple[bool, int]:
-    """Add a table of summaries once for each name; return whether it was new, and how many reports it has."""
+def imported(desk: Desk, name: bytes, data: bytes, store: Store, now: int) -> tuple[bool, int]:
+    """Add a table of summaries once for each name; return whether it was new, and how many reports it has.
+
+    `now` is the hour: counts so old that they would be dropped at once are refused.
+    """
     table = _read(data)
     asked = desk.spec(table.fingerprint)
     if table.by != columns(desk):
@@ -78,6 +81,14 @@ def imported(desk: Desk, name: bytes, data: bytes, store: Store) -> tuple[bool, 
             parts[_cell(desk, table.fingerprint, group)] = checked_summary(asked, summary).to_bytes()
     except DeniableError as error:
         raise Refused("bad-argument", str(error)) from None
+    oldest = desk.oldest(now) or 0
+    if early := [cell.bucket for cell in parts if cell.bucket < oldest]:
+        days = desk.settings.retention_days
+        raise Refused(
+            "too-old",
+            f"the collection keeps counts for {days} days, back to {hour_text(oldest)}, and the table has some of "
+            f"{hour_text(min(early))}. Leave them out, or set a longer retention.",
+        )
     return store.add_summaries(desk.number, name, parts, Adder(asked, desk.settings.minimum)), table.n
 
 

@@ -13,15 +13,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from deniable.collector.spool.layout import ID, POSITION, Partition, partitions
-from deniable.core.errors import DeniableError
+from deniable.core.errors import DeniableError, cut
 from deniable.core.extras import needed
 from deniable.engines.arrow import summarize_by
 from deniable.grouping.counting import Counted, report_columns
 from deniable.grouping.table import SummaryTable
 from deniable.wire.buckets import Buckets
+from deniable.wire.frames import ID_BYTES
 
 BUCKET = "bucket"  # column of a table of summaries, as a collector exports and imports it
 SPARE_HOURS = 3  # after the window: clocks differ, and a collector forgets ids two hours late
@@ -32,6 +34,10 @@ _SEAL, _DONE = "sealed.json", "counted.json"
 
 class LateFiles(DeniableError):
     """Files came to a partition after it was counted: a collector's clock is wrong, or somebody put them there."""
+
+
+class DamagedFiles(DeniableError):
+    """Files of a partition cannot be read, or are not what a collector writes."""
 
 
 class Uncounted(DeniableError):
@@ -52,6 +58,12 @@ class Question(NamedTuple):
     buckets: Buckets
     segments: tuple[str, ...]  # their names
     window: int  # hours
+
+
+class _Seal(msgspec.Struct):
+    """What is written down before a partition is counted."""
+
+    files: list[str]  # their names
 
 
 class Done(NamedTuple):
@@ -83,7 +95,7 @@ def count_spool(
     for partition in partitions(spool):
         try:
             done = _count(spool, partition, now, question, deliver)
-        except (DeniableError, ValueError) as error:  # of values: what a damaged file is to PyArrow
+        except DeniableError as error:
             errors[partition] = error
         else:
             if done is not None:
@@ -121,8 +133,14 @@ def _sealed(folder: Path) -> list[str]:
     if not seal.exists():
         _write(seal, {"files": files})
         return files
-    sealed: list[str] = json.loads(seal.read_text())["files"]
-    if late := sorted(set(files) - set(sealed)):
+    try:
+        sealed = msgspec.json.decode(seal.read_bytes(), type=_Seal).files
+    except msgspec.MsgspecError as error:
+        raise DamagedFiles(
+            f"{seal} is damaged: {error}. Delete it if no file has come to its folder since it was written."
+        ) from error
+    late = sorted(set(files).difference(sealed))
+    if late:
         raise LateFiles(f"{folder}: {len(late)} files came after it was sealed, such as {late[0]}")
     return sealed
 
@@ -146,20 +164,57 @@ def count_files(
     """
     with needed():
         import pyarrow as pa
-        import pyarrow.parquet
 
-    rows = sum(pyarrow.parquet.read_metadata(file).num_rows for file in files)
+    rows = sum(_opened(file).metadata.num_rows for file in files)
     slices = min(256, max(1, -(-rows // most_rows)))
     by = (BUCKET, *asked.segments)
     total: SummaryTable | None = None
     for place in range(slices):
-        parts = [_slice(pyarrow.parquet.read_table(file, partitioning=None), place, slices) for file in files]
-        table = once(pa.concat_tables(parts)).select([*asked.segments, *report_columns(asked.counted)])
+        parts = [_slice(_read(file, asked), place, slices) for file in files]
+        table = once(_joined(parts)).select([*asked.segments, *report_columns(asked.counted)])
         bucket = pa.repeat(pa.scalar(asked.buckets.counted(partition.hour), pa.int64()), len(table))
         own = summarize_by(asked.counted, table.add_column(0, pa.field(BUCKET, pa.int64(), nullable=False), bucket), by)
         total = own if total is None else total + own
     assert total is not None
     return total, rows
+
+
+def _opened(file: Path) -> Any:
+    """A Parquet file whose end, which is written last, is whole."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        return pyarrow.parquet.ParquetFile(file)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamagedFiles(f"{file} cannot be read: {cut(str(error), 200)}") from error
+
+
+def _read(file: Path, asked: Question) -> Any:
+    """The rows of a file, with the columns that a collector writes."""
+    import pyarrow as pa
+
+    try:
+        table = _opened(file).read()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamagedFiles(f"{file} cannot be read: {cut(str(error), 200)}") from error
+    kinds = {ID: pa.binary(ID_BYTES), POSITION: pa.int32(), **dict.fromkeys(asked.segments, pa.string())}
+    for name in (*kinds, *report_columns(asked.counted)):
+        found = table[name] if table.column_names.count(name) == 1 else None
+        if found is None or found.null_count or found.type != kinds.get(name, found.type):
+            raise DamagedFiles(f"{file} has no column {name} as collectors write it")
+    return table
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """One table of the rows of several files."""
+    import pyarrow as pa
+
+    try:
+        return pa.concat_tables(parts)
+    except pa.ArrowException as error:
+        raise DamagedFiles(f"the files have unlike columns: {cut(str(error), 200)}") from error
 
 
 def _slice(table: Any, place: int, slices: int) -> Any:
