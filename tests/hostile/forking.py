@@ -1,5 +1,7 @@
 """Children forked beside busy threads: run in a process of its own, `python -m tests.hostile.forking 1000`.
 
+With `cold`, loops are first compiled while forks happen: give it an empty folder in NUMBA_CACHE_DIR.
+
 The threads make mechanisms, ask for certain sums, share calls, and add to an accumulator all the time, so that at a
 fork some of them hold locks. A child does the same work; one that does not end within some seconds hangs.
 """
@@ -19,6 +21,7 @@ import numpy as np
 import deniable as dn
 from deniable.core.threads import share
 from deniable.counts.certain import balls
+from deniable.kernels import compile_everything
 
 _PATIENCE = 60.0  # seconds; a child needs some thousandths
 _THREADS = 2
@@ -96,10 +99,21 @@ def fork_once() -> int:
     return 9
 
 
-def main(forks: int) -> int:
+def compile_loops() -> None:
+    """Call what compiles loops, of which some are parts of others."""
+    for name in ("oue", "ss", "olh", "csr"):
+        m = dn.mechanism(name, k=60, epsilon=1.0)
+        m.summarize(m.privatize(BATCH))
+
+
+def main(forks: int, cold: bool) -> int:
     """Fork so often; return how many children hung or found what they should not."""
     for work in WORK:
         work()
+    if cold:
+        compile_everything()
+        threading.Thread(target=_forever, args=(compile_loops,), daemon=True).start()
+    for work in WORK:
         for _ in range(_THREADS):
             threading.Thread(target=_forever, args=(work,), daemon=True).start()
     codes = [fork_once() for _ in range(forks)]
@@ -110,4 +124,4 @@ def main(forks: int) -> int:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), "cold" in sys.argv)

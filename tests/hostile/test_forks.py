@@ -5,20 +5,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
 
-def _forked(times: int, patience: float) -> None:
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.hostile.forking", str(times)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)
+def _forked(times: int, patience: float, *options: str, **environment: str) -> None:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.hostile.forking", str(times), *options]
+    environment = {**os.environ, **environment}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False, env=environment)
     assert (done.returncode, done.stdout) == (0, f"{times} forks, 0 wrong []\n"), done.stderr
 
 
 def test_thirty_forks_beside_busy_threads() -> None:
     _forked(30, 300)
+
+
+def test_forks_amid_first_compilations(tmp_path: Path) -> None:
+    _forked(10, 300, "cold", NUMBA_CACHE_DIR=str(tmp_path))
 
 
 @pytest.mark.soak

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -23,3 +24,8 @@ Levels = npt.NDArray[np.uint16]  # heavy-hitter levels, one per report
 Payloads = npt.NDArray[Any]  # unsigned integers: one per report, or one row per report
 Table = npt.NDArray[Any]  # bucket numbers: uint16, or uint32 where there are more
 Numbers = npt.NDArray[Any]  # float64, int64, or Python integers where 64 bits are too few
+
+
+def is_masked(values: object) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
+    """Whether it is a masked array; there is none before somebody has imported numpy.ma, which takes a while."""
+    return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)

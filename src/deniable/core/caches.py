@@ -9,7 +9,7 @@ from dataclasses import fields
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from deniable.core.forks import held_while_forking
+from deniable.core.forks import Guard, held_while_forking
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,7 +34,13 @@ def kept(size: Callable[[Any], int], most: int = KEPT_BYTES) -> Callable[[Callab
         results: OrderedDict[Hashable, tuple[R, int]] = OrderedDict()
         lock = threading.RLock()
         total = 0
-        held_while_forking(lambda: [lock])
+
+        def forget() -> None:
+            nonlocal lock, total
+            lock, total = threading.RLock(), 0
+            results.clear()
+
+        held_while_forking(lambda: [Guard(lock, forget)])
 
         @wraps(function)
         def cached(*key: P.args, **options: P.kwargs) -> R:

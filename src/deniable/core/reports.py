@@ -14,7 +14,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from deniable.core.arrays import Payloads
+from deniable.core.arrays import Payloads, is_masked
 from deniable.core.display import brief
 from deniable.core.errors import FingerprintMismatch, MalformedReport, UnsupportedVersion, cut, listed
 from deniable.core.extras import needed
@@ -147,7 +147,7 @@ class Reports:
 
 def refuse_masked(reports: object) -> None:
     """Raise MalformedReport for masked entries, which NumPy would count as if they were there."""
-    if isinstance(reports, np.ma.MaskedArray) and np.ma.getmaskarray(reports).any():
+    if is_masked(reports) and np.ma.getmaskarray(reports).any():
         raise MalformedReport("reports must not be masked. Select those that are there: reports.compressed().")
 
 

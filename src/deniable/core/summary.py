@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Counts
+from deniable.core.arrays import Counts, is_masked
 from deniable.core.display import brief
 from deniable.core.errors import (
     CountOverflow,
@@ -92,7 +92,7 @@ class Summary:
     simulated: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.counts, np.ma.MaskedArray):
+        if is_masked(self.counts):
             raise InvalidArgument("counts", "be whole numbers, none of them masked", "a masked array")
         try:
             counts = np.asarray(self.counts)

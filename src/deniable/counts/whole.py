@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Numbers
+from deniable.core.arrays import Numbers, is_masked
 from deniable.core.errors import InvalidArgument, kind_of
 
 EXACT = 2**53  # floats represent all integers up to here
@@ -19,7 +19,7 @@ def whole_counts(counts: Any, name: str = "counts") -> Numbers:
     """
     if not isinstance(counts, np.ndarray) and hasattr(counts, "to_numpy"):
         counts = counts.to_numpy()
-    if isinstance(counts, np.ma.MaskedArray):
+    if is_masked(counts):
         raise InvalidArgument(name, "be whole numbers, none of them masked", "a masked array")
     try:
         array = np.asarray(counts)

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import math
 import sys
 import threading
+import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any, TypeVar, overload
 
 import numpy as np
 
 from deniable.core.extras import needed
-from deniable.core.forks import held_while_forking
-from deniable.kernels.cache import Cache, warn_of_compiling
+from deniable.core.forks import Guard, come_first, held_while_forking
+from deniable.kernels.cache import Cache, warn_of_compiling, warn_of_half_a_compiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -42,12 +43,17 @@ class Kernel:
         self._dispatcher: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
+        if _Plain.only:
+            return self._in_plain_python(arguments)
         if self._dispatcher is None and self._allowance > 0 and not _Plain.over:
             self._allowance -= sum(each.size for each in arguments if isinstance(each, np.ndarray))
             if self._allowance >= 0:
-                with np.errstate(over="ignore"):  # products of words wrap around on purpose
-                    return self._plain(*arguments)
+                return self._in_plain_python(arguments)
         return self.dispatcher(*arguments)
+
+    def _in_plain_python(self, arguments: tuple[Any, ...]) -> Any:
+        with np.errstate(over="ignore"):  # products of words wrap around on purpose
+            return self._plain(*arguments)
 
     @property
     def dispatcher(self) -> Any:
@@ -67,20 +73,50 @@ class Kernel:
         return self.dispatcher._numba_type_
 
 
-def _compiler_locks() -> list[AbstractContextManager[object]]:
-    """What a fork waits for: the loading of the compiler and, once it is loaded, a compilation."""
-    lock = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
-    return [_loading] if lock is None else [_loading, lock]
+class _Compiler:
+    """The lock of whoever loads the compiler, and the compiler's own, taken together or not at all."""
+
+    def __init__(self) -> None:
+        self.loading = threading.RLock()
+        self.loaded = False
+        self._compiling: Any = None
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        end = time.monotonic() + timeout if timeout >= 0 else math.inf
+        while True:
+            if self.loading.acquire(blocking=False):
+                public = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
+                self._compiling = getattr(public, "_lock", None)  # the public lock cannot be tried
+                if self._compiling is None or self._compiling.acquire(blocking=False):
+                    return True
+                self.loading.release()
+            if not blocking or time.monotonic() > end:
+                return False
+            time.sleep(0.001)
+
+    def release(self) -> None:
+        if self._compiling is not None:
+            self._compiling.release()
+        self.loading.release()
 
 
-_loading = threading.RLock()
-held_while_forking(_compiler_locks)
+_compiler = _Compiler()
+held_while_forking(lambda: [Guard(_compiler, _compile_no_more)])
+
+
+def _compile_no_more() -> None:
+    """Stay in plain Python: the compiler of this process is half way through what another thread began."""
+    _Plain.only, _compiler.loading = True, threading.RLock()
+    warn_of_half_a_compiler()
 
 
 def _compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    with _loading, needed():
+    with _compiler.loading, needed():
         import numba
 
+        if not _compiler.loaded:
+            _compiler.loaded = True
+            come_first()  # before modules that it has loaded, whose locks a compilation may wait for
     try:
         made = numba.njit(function, cache=True, **options)
     except RuntimeError:  # numba found no place for the cache
@@ -101,6 +137,7 @@ class _Plain:
 
     steps = 2**20  # of mechanisms; about as long as loading takes
     over = False  # whether every loop is compiled when it is first called, however small its arguments
+    only = False  # whether nothing can be compiled
 
 
 def compile_everything() -> None:
@@ -114,6 +151,8 @@ def pay_for(steps: int) -> bool:
     Plain Python gives the same results. It is chosen while all such steps of the process take no longer than loading
     the compiler.
     """
+    if _Plain.only:
+        return False
     if not loaded():
         if importlib.util.find_spec("numba") is None:
             return False

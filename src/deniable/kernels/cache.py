@@ -47,6 +47,14 @@ def warn_of_compiling(reason: str) -> None:
     )
 
 
+def warn_of_half_a_compiler() -> None:
+    """Warn that a forked process has no compiler."""
+    _warn(
+        "this process was forked while another thread compiled, so its loops run in plain Python, which is slow for "
+        "large batches: fork earlier, or once no thread compiles"
+    )
+
+
 def _warn(message: str) -> None:
     """Warn once per process: of what follows, most has the same cause."""
     said = _said()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from deniable.core.arrays import is_masked
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, kind_of
 from deniable.core.summary import Summary
@@ -36,7 +37,7 @@ def simulate(mechanism: Mechanism, counts: Any, seed: int = 0, *, candidates: It
         counts, candidates = _by_value(mechanism, counts, candidates)
     strings = _strings(mechanism, candidates)
     size = mechanism.k if strings is None else len(strings)
-    if isinstance(counts, np.ma.MaskedArray):
+    if is_masked(counts):
         raise InvalidArgument("counts", "be whole numbers, none of them masked", "a masked array")
     try:
         array = np.asarray(counts)

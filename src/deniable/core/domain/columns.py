@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Numbers
+from deniable.core.arrays import Numbers, is_masked
 from deniable.core.errors import InvalidArgument, kind_of, listed
 from deniable.core.extras import needed
 
@@ -89,7 +89,7 @@ def one_dimensional(values: Any) -> Numbers:
         return _objects(column)
     if values.ndim != 1:
         raise InvalidArgument("values", "be a one-dimensional batch", f"{values.ndim} dimensions")
-    if type(values) is not np.ndarray and isinstance(values, np.ma.MaskedArray):
+    if is_masked(values):
         array = _objects(values.data)
         array[np.ma.getmaskarray(values)] = None
         return array

@@ -9,8 +9,8 @@ from weakref import ref
 
 import numpy as np
 
-from deniable.core.errors import CountOverflow, InvalidArgument, kind_of
-from deniable.core.forks import held_while_forking
+from deniable.core.errors import CountOverflow, DeniableError, InvalidArgument, kind_of
+from deniable.core.forks import Guard, held_while_forking
 from deniable.core.summary import MAX_COUNT, Summary
 from deniable.mechanisms.layouts.levels import MAX_LEVELS
 
@@ -18,8 +18,20 @@ if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism
 
 
-_locks: set[ref[Any]] = set()  # of all accumulators, as long as they live
-held_while_forking(lambda: [lock for known in list(_locks) if (lock := known()) is not None])
+_known: set[ref[Any]] = set()  # all accumulators, as long as they live
+held_while_forking(lambda: [each.guard() for known in list(_known) if (each := known()) is not None])
+
+
+class _Torn:
+    """The lock of an accumulator that was amid a change when its process was forked."""
+
+    def __enter__(self) -> None:
+        raise DeniableError(
+            "this process was forked while another thread added to the accumulator, which is half changed here: "
+            "make a new one, or fork while no thread adds"
+        )
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 class Accumulator:
@@ -30,8 +42,8 @@ class Accumulator:
 
     def __init__(self, mechanism: Mechanism, start: Summary | None = None) -> None:
         self.mechanism = mechanism
-        self._lock = threading.RLock()  # a fork takes it, even amid a call of the same thread
-        _locks.add(ref(self._lock, _locks.discard))
+        self._lock: Any = threading.RLock()  # a fork takes it, even amid a call of the same thread
+        _known.add(ref(self, _known.discard))
         self._counts = np.zeros(mechanism.layout.cells, np.int64)
         self._n = 0
         self._simulated = False
@@ -87,6 +99,14 @@ class Accumulator:
         """Return a frozen copy of the counts so far."""
         with self._lock:
             return self._frozen()
+
+    def guard(self) -> Guard:
+        """Return the lock, and how a forked process is told that it never got it."""
+        return Guard(self._lock, self._tear)
+
+    def _tear(self) -> None:
+        self._lock = _Torn()
+        _known.discard(ref(self))
 
     def _frozen(self) -> Summary:
         return Summary(self._counts, self._n, self.mechanism.fingerprint, self._simulated)
