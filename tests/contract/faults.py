@@ -148,7 +148,7 @@ def place_only_if_needed(sound: type[Any], name: str = "WordsDependOnCoin") -> t
         else:
             place = inside + choices.below(outside, t["rejection_outside"])
         sets = self.sets
-        return cohort * sets.modulus + (index + sets.multipliers[cohort] * sets.element(place)) % sets.modulus
+        return cohort * sets.modulus + (index + sets.multipliers[cohort] * int(sets.element(place))) % sets.modulus
 
     return type(name, (sound,), {"randomize_one": randomize_one})
 

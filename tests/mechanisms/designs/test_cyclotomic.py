@@ -97,6 +97,7 @@ def test_elements_lists_what_element_says_and_each_once(modulus: int) -> None:
     designs = [*families(modulus), Cyclotomy(modulus, 1, (), True, (0,), primitive_root(modulus))]
     for design in designs:
         listed = design.elements.tolist()
+        assert listed == [design.power(place) for place in range(modulus)]
         assert listed == [design.element(place) for place in range(modulus)]
         assert sorted(listed) == list(range(modulus))
 

@@ -31,7 +31,7 @@ class OneSetForAllCohorts(_Fault):
         truthful = choices.coin(t["truth"])
         cohort = choices.below(cohorts, t["rejection_cohort"])
         places = choices.below(inside, t["rejection_inside"]), inside + choices.below(outside, t["rejection_outside"])
-        return cohort * self.sets.modulus + (index + self.sets.element(places[not truthful])) % self.sets.modulus
+        return cohort * self.sets.modulus + (index + int(self.sets.element(places[not truthful]))) % self.sets.modulus
 
 
 @dataclass(frozen=True)

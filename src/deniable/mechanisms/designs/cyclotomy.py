@@ -27,6 +27,7 @@ from deniable.mechanisms.numbers import divisors, is_prime, primes_from, primiti
 from deniable.randomness.simulated import generator
 
 MAX_COHORTS = 128
+SMALL_TABLE = 2**16  # numbers modulo K that a device may list to make one report
 _PARTS = 150  # families whose parts are tried
 _TRIALS = 20  # choices of classes per family
 
@@ -87,8 +88,16 @@ class Cyclotomy(FieldsOnly):
         """Whether there are all cohorts, or one of each pair with opposite sets; or the set has one element."""
         return _balanced(self.modulus, self.classes, len(self.chosen), self.zero, tuple(map(int, self.cohorts)))
 
-    def element(self, place: int) -> int:
-        """The element of Z_K at a place: first the set by class, then the others, 0 at the end of its part."""
+    def element(self, place: int) -> np.uint64:
+        """The element of Z_K at a place: first the set by class, then the others, 0 at the end of its part.
+
+        By a table, whose time is the same for all, where that is small; else by one power, so that a device that makes
+        one report needs no table.
+        """
+        return np.uint64(self.elements[place] if self.modulus <= SMALL_TABLE else self.power(place))
+
+    def power(self, place: int) -> int:
+        """The element at a place, by one modular power."""
         inside = len(self.chosen) * self.coset_size
         listed = place != (inside if self.zero else self.modulus - 1)
         # every place takes the same steps, that of 0 too, since a place tells what a report must not

@@ -67,7 +67,7 @@ class DifferenceSets(Protocol):
         """The elements of Z_K in a fixed order, D first: the kernel's table."""
         ...
 
-    def element(self, place: int) -> int:
+    def element(self, place: int) -> np.uint64:
         """The element at this place of the order."""
         ...
 
@@ -146,8 +146,10 @@ class DifferenceMechanism(Mechanism):
         cohort = choices.below(cohorts, t["rejection_cohort"])
         place_inside = choices.below(inside, t["rejection_inside"])
         place_outside = inside + choices.below(outside, t["rejection_outside"])
-        moved = index + self.sets.multipliers[cohort] * self.sets.element((place_outside, place_inside)[truthful])
-        return cohort * self.sets.modulus + moved % self.sets.modulus
+        # integers of 64 bits from here on: the time of Python's depends on how large they are
+        element, modulus = self.sets.element((place_outside, place_inside)[truthful]), np.uint64(self.sets.modulus)
+        moved = np.uint64(index) + np.uint64(self.sets.multipliers[cohort]) * element
+        return int(np.uint64(cohort) * modulus + moved % modulus)
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.designs import shift

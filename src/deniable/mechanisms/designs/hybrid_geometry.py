@@ -141,10 +141,12 @@ class HybridProjectiveGeometryResponse(Mechanism):
         place_inside = choices.below(inside, t["rejection_inside"])
         place_outside = inside + choices.below(outside, t["rejection_outside"])
         # place p moves the block by p div b and the number by element p mod b, so that each report has one place
-        blocks_on, place = divmod((place_outside, place_inside)[truthful], self.block_size)
-        number, block = divmod(index, self.h)
-        moved = (number + int(self.elements[place])) % self.block_size
-        return (block + blocks_on) % self.h * self.block_size + moved
+        # in integers of 64 bits: the time of Python's depends on how large they are
+        size, h = np.uint64(self.block_size), np.uint64(self.h)
+        blocks_on, place = np.divmod(np.uint64((place_outside, place_inside)[truthful]), size)
+        number, block = np.divmod(np.uint64(index), h)
+        moved = (number + np.uint64(self.elements[place])) % size
+        return int((block + blocks_on) % h * size + moved)
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.designs import shift_in_blocks

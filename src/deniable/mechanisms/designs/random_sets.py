@@ -70,9 +70,9 @@ class RandomSets(FieldsOnly):
         outside[list(inside)] = False
         return np.concatenate([inside, np.flatnonzero(outside)]).astype(np.uint32)
 
-    def element(self, place: int) -> int:
+    def element(self, place: int) -> np.uint64:
         """The element at this place of `elements`."""
-        return int(self.elements[place])
+        return np.uint64(self.elements[place])
 
     @cached_property
     def multipliers(self) -> tuple[int, ...]:

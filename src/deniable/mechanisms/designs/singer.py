@@ -200,5 +200,5 @@ class SingerSets:
     def elements(self) -> Symbols:
         return elements(self.q, self.t)
 
-    def element(self, place: int) -> int:
-        return int(self.elements[place])
+    def element(self, place: int) -> np.uint64:
+        return np.uint64(self.elements[place])

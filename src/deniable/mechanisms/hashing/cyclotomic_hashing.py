@@ -31,7 +31,7 @@ from deniable.estimation.operators.hashing import ClassOperator
 from deniable.estimation.operators.two_level import SparingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
-from deniable.mechanisms.designs.cyclotomy import class_table
+from deniable.mechanisms.designs.cyclotomy import SMALL_TABLE, class_table
 from deniable.mechanisms.hashing.public_coins import PublicCoin
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
@@ -115,6 +115,8 @@ class CyclotomicLocalHashing(PublicCoin):
         return class_table(self.modulus, self.classes)
 
     def _class_under(self, index: int, public: int) -> int:
+        if self.modulus <= SMALL_TABLE:  # its time is the same for all; negative places count from the end, modulo K
+            return int(self._table[np.int64(index) - np.int64(public)])
         return self.class_of((index - public) % self.modulus)
 
     def supported(self, data: Payloads, indices: Indices) -> Mask:
