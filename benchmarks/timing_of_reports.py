@@ -1,10 +1,11 @@
 """How well the time of one report tells its value, or whether it is true: `python -m benchmarks.timing_of_reports`.
 
 For each mechanism two questions are asked of the time of `randomize_one`, with words drawn beforehand: is the value's
-index k - 1 or 0 (or one of two others), and was the coin true or false (where there is one coin that decides)? Both kinds of calls take turns at random. A
-threshold on the time is chosen on one half of the calls, and the guess rate is how often it is right on the other half;
-50% is chance, and the goal is at most 51%. t is Welch's statistic of the calls up to the median time, where the
-machine's own noise is least. A busy machine hides a leak: compare with an idle one before believing a good figure.
+index k - 1 or 0 (or one of two others), and was the coin true or false, where one coin decides? Both kinds of calls
+take turns at random. A threshold on the time is chosen on one half of the calls, and the guess rate is how often it is
+right on the other half; 50% is chance, and the goal is at most 51%. t is Welch's statistic of the calls up to the
+median time, where the machine's own noise is least. A busy machine hides a leak, or shows one that is not there:
+compare with an idle one before believing a figure.
 """
 
 from __future__ import annotations
