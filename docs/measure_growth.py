@@ -108,7 +108,7 @@ def in_own_process(name: str, k: int) -> dict[str, Any]:
 
 
 def table(results: dict[str, dict[str, Any]]) -> str:
-    """A row per mechanism and size: processor seconds of each step, also clock seconds of estimates, and peak memory."""
+    """A row per mechanism and size: processor seconds of each step, clock seconds of estimates, and peak memory."""
     heads = ("mechanism", "k", "reports", "make", "one report", "privatize", "summarize", "estimate of", "seconds")
     heads = (*heads, "by the clock", "interval", "top 10", "MiB")
     lines = [f"| {' | '.join(heads)} |", f"|---|{'--:|' * (len(heads) - 1)}"]
