@@ -9,7 +9,7 @@ PAGES := dashboard
 PIP_FLAGS := --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve clients dashboard browser test check bench audit-peers docs papers papers-full growth soak derived vectors lock sbom advisories changelog clean
+.PHONY: help demo serve clients dashboard browser proxies test check bench audit-peers docs papers papers-full growth soak derived vectors lock sbom advisories changelog clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ demo: $(VENV)/.demo  ## Run the story: a million simulated users, pictures in de
 serve: $(VENV)/.demo  ## Leave a collector running that 100,000 simulated people have answered; print addresses and keys
 	$(BIN)/deniable demo --serve
 
-test: $(VENV)/.dev $(VENV)/.spark clients $(PAGES)/node_modules/.done browser  ## Run the whole test suite, one process per core
+test: $(VENV)/.dev $(VENV)/.spark clients $(PAGES)/node_modules/.done browser proxies  ## Run the whole test suite, one process per core
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal --durations 20
 
 check: $(VENV)/.dev clients $(PAGES)/node_modules/.done  ## Lint, formatting, strict types, layers
@@ -38,6 +38,9 @@ dashboard: clients $(PAGES)/node_modules/.done  ## Bundle the collector's pages 
 
 browser:  ## Install Chromium for the tests of the pages, where that is possible
 	@tools/browser.sh
+
+proxies:  ## Fetch nginx and Caddy for the tests of deploy/, where that is possible
+	@tools/proxies.sh
 
 bench: $(VENV)/.dev $(PEERS)/.done  ## Measure ours and the peers in one run, as ratios
 	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python
