@@ -165,3 +165,17 @@ def test_what_is_sent_is_shown(happened: dict[str, Any]) -> None:
         assert part in words
     assert "the network address that it sends from" in words
     assert "segments" not in words
+
+
+def test_a_client_works_in_a_worker_with_a_fetch_and_a_store_of_its_own(client: Client) -> None:
+    given = json.dumps({"documents": forms(int(time.time()))})
+    command = [node(), str(FOLDER / "worker.mjs"), str(client.built)]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["first"] == {"fresh": True, "fate": "queued"}
+    assert found["again"] == {"fresh": False, "fate": "sent"}
+    assert found["posted"] == [76 + 1]
+    assert found["spent"] == 1
+    assert "the collection has it" in found["words"]
+    assert found["code"] == "storage"
