@@ -134,7 +134,7 @@ async function schedule(seed) {
     const alive = tabs.filter((tab) => tab.alive);
     if (!alive.length || under(chance, 0.15)) alive.push(tabs[tabs.push(open()) - 1]);
     step(world, alive[Math.floor(chance() * alive.length)]);
-    if (url && under(chance, 0.01)) restarted = host.ask("restart");
+    if (url && under(chance, 0.006)) restarted = host.ask("restart");
     if (under(chance, 0.7)) await settle();
   }
   for (const tab of tabs) tab.alive = false; // all are closed, whatever they were doing
