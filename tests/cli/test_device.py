@@ -63,7 +63,7 @@ def test_status_lists_and_explains(collector: Collector, where: list[object]) ->
 
 def test_an_answer_is_forgotten(collector: Collector, where: list[object]) -> None:
     succeed("device", "answer", "walk", "--consent", "--delay", 0, *where)
-    assert succeed("device", "forget", *where) == "Your answer is forgotten.\n"
+    assert succeed("device", "forget", *where) == "Your answer is forgotten: it was deleted, and not counted.\n"
     assert len(collector.deleted) == 1
     other = ["--collection", "other", *where[2:]]
     check_refusal(run("device", "forget", *other), "other was not answered from here")

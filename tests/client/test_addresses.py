@@ -9,8 +9,10 @@ import pytest
 
 import deniable as dn
 from deniable.client import Client
+from deniable.client.web import site_of
+from deniable.wire.keys import WRITE, Key
 from deniable.wire.payloads import Payloads, Question
-from tests.client.collector import BEFORE, NAME, Collector
+from tests.client.collector import BEFORE, NAME, QUESTION, Collector
 from tests.client.test_answering import interrupted
 
 Device = Callable[..., Client]
@@ -34,6 +36,18 @@ def test_an_answer_stays_the_answer_at_its_first_address(collector: Collector, d
         device(url=url).send(hurry=True)
     assert len(collector.taken) == 1
     assert len(device().ledger()) == 1
+
+
+def test_an_address_has_one_spelling(store: Path) -> None:
+    spec, key = QUESTION, Key.new(WRITE).text
+    Client("https://c.example", key, NAME, store=store, spec=spec).consent(True)
+    for number, url in enumerate(("https://C.example:443", "HTTPS://c.example/", "https://c.example:443//")):
+        client = Client(url, key, NAME, store=store, spec=spec)
+        assert client.consent()
+        assert client.answer(["walk", "bus", "car"][number]).id == client.ledger()[0].id
+    assert client.spent() == QUESTION.guarantee().epsilon
+    assert not Client("https://c.example:8443", key, NAME, store=store, spec=spec).consent()
+    assert site_of("http://[::1]:80") == site_of("http://[::1]/") == "http://[::1]"
 
 
 def test_an_answer_given_offline_stays_the_answer_offline(collector: Collector, device: Device, store: Path) -> None:

@@ -233,3 +233,12 @@ def test_offline_without_a_form_nothing_is_spent(device: Device) -> None:
     with pytest.raises(Unreachable):
         client.answer("walk")
     assert client.spent() == 0
+
+
+@pytest.mark.parametrize("issued_ids", [False, True])
+def test_after_a_refresh_answering_asks_for_nothing(collector: Collector, device: Device, issued_ids: bool) -> None:
+    collector.issued_ids = issued_ids
+    device().refresh()
+    before = collector.requests.total()
+    assert device().answer("walk").state == "waiting"
+    assert collector.requests.total() == before

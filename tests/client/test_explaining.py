@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from math import exp
 
@@ -22,12 +23,27 @@ def test_the_odds_are_those_of_the_guarantee(device: Device) -> None:
     assert found.odds == pytest.approx(float(QUESTION.guarantee().ratio), rel=1e-9)
     assert found.certainty == pytest.approx(exp(1) / (1 + exp(1)), rel=1e-6)
     assert "by a factor of at most 2.72 (epsilon 1)" in found.text
-    assert "at most 73.1% of the time" in found.text
+    assert "at most 73.2% of the time" in found.text
     assert entry.payload.hex() in found.text
     assert entry.id.hex() in found.text
     assert "will be sent" in found.text
     client.send()
     assert "was sent" in str(client.explain())
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 1.5, 3.0, 5.0, 8.0])
+def test_what_is_at_most_so_much_is_rounded_up(collector: Collector, device: Device, epsilon: float) -> None:
+    collector.questions = [dn.mechanism("grr", labels=["walk", "bus"], epsilon=epsilon)]
+    client = device()
+    client.answer("walk")
+    text = str(client.explain())
+    shown = r"by a factor of at most ([0-9.e+]+)( \(epsilon|\.$)"
+    for odds, _ in re.findall(shown, text, re.MULTILINE):  # of this answer, and of all together
+        assert exp(epsilon) <= float(odds) <= 1.01 * exp(epsilon)
+    assert len(re.findall(shown, text, re.MULTILINE)) == 2
+    (percent,) = re.findall(r"at most ([0-9.]+)% of the time", text)
+    certainty = 100 / (1 + exp(-epsilon))
+    assert certainty <= float(percent) <= certainty + 0.1
 
 
 def test_a_report_is_named_by_what_it_speaks_for_not_by_the_value(device: Device) -> None:

@@ -25,6 +25,12 @@ def state_of(client: Client) -> tuple[str, str]:
     return entry.state, entry.reason
 
 
+def sentence_of(client: Client) -> str:
+    entry = client.entry()
+    assert entry is not None
+    return entry.sentence
+
+
 def test_what_is_not_sent_is_erased(collector: Collector, device: Device, store: Path) -> None:
     collector.questions = [dn.mechanism("oue", k=500, epsilon=1.0)]
     client = device()
@@ -86,6 +92,66 @@ def test_a_report_that_never_arrived_leaves_nothing_to_delete(collector: Collect
     client.forget()
     client.send(hurry=True)
     assert state_of(client) == ("forgotten", "no-such-report")
+
+
+@pytest.mark.parametrize("kind", ["closed", "too-old"])
+def test_what_was_lost_before_it_was_refused_is_deleted_too(collector: Collector, device: Device, kind: str) -> None:
+    client = device()
+    client.answer("walk")
+    collector.faults.extend([AFTER, kind])
+    client.send()
+    client.send(hurry=True)
+    assert state_of(client) == ("expired" if kind == "too-old" else "refused", kind)
+    assert "may have been counted" in sentence_of(client)
+    assert "may have been counted" in str(client.explain())
+    client.forget()
+    client.send(hurry=True)
+    assert not collector.taken
+    assert state_of(client) == ("forgotten", "deleted")
+    assert "not counted" in sentence_of(client)
+
+
+@pytest.mark.parametrize("kind", ["closed", "too-old"])
+def test_what_was_refused_at_once_was_not_counted(collector: Collector, device: Device, kind: str) -> None:
+    client = device()
+    client.answer("walk")
+    collector.faults.extend(["rate", kind])  # both say that it was not taken
+    client.send()
+    client.send(hurry=True)
+    assert "may have been counted" not in sentence_of(client)
+    assert "may have been counted" not in str(client.explain())
+    before = collector.requests.total()
+    client.forget()
+    assert collector.requests.total() == before
+    assert state_of(client) == ("forgotten", "")
+
+
+def test_a_fault_of_the_collector_leaves_a_doubt(collector: Collector, device: Device) -> None:
+    client = device()
+    client.answer("walk")
+    collector.faults.extend(["broken", "closed"])
+    client.send()
+    client.send(hurry=True)
+    assert "may have been counted" in sentence_of(client)
+
+
+def test_what_the_collector_cannot_find_any_more_may_have_been_counted(collector: Collector, device: Device) -> None:
+    client = device()
+    client.answer("walk")
+    client.send()
+    collector.faults.append("too-old")
+    client.forget()
+    assert state_of(client) == ("forgotten", "too-old")
+    assert "can no longer find" in sentence_of(client)
+    assert "may have been counted" in str(client.explain())
+
+
+def test_what_was_counted_is_said_to_be(collector: Collector, device: Device) -> None:
+    client = device()
+    collector.counted.add(client.answer("walk").id)
+    client.send()
+    client.forget()
+    assert "had been counted" in sentence_of(client)
 
 
 @pytest.mark.parametrize("fault", [BEFORE, AFTER, "busy", "storage"])

@@ -136,6 +136,11 @@ def test_a_device_without_a_network_answers_through_a_gateway(
         for frame in client.frames():
             gateway().take(frame)
     client.delivered(frame)
+    entry = client.entry()
+    assert entry is not None
+    assert (entry.state, entry.reason) == ("sent", "gateway")
+    assert entry.sentence == "Your answer has been handed over to the gateway, which is to deliver it."
+    assert "was handed over to a gateway" in str(client.explain())
     with gateway() as forwarder:
         for _ in range(1000):
             if forwarder.status()["sent"]:

@@ -1,24 +1,32 @@
 // Random schedules of tabs that are closed, networks that fail and servers that restart, against the TypeScript client.
 //
-// usage: node schedules.mjs BUILT SEED COUNT < {"spec": ..., "form": ...}; prints what went wrong, one line of JSON each.
-// Time, timers and the network are simulated; a closed tab is a client whose promises are never kept again.
+// usage: node schedules.mjs BUILT SEED COUNT; reads a line, {"documents": ..., "epsilon": ..., "keys": ...}, and prints
+// what went wrong as a line of JSON. Time and timers are simulated; a closed tab is a client whose promises are never
+// kept again. The collector is one in memory, or the real one at "url": then it prints "restart" now and then, and
+// expects a line once that is done. With "until" it ends at the first fault.
 
-import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { asker, collectorAt, collectorInMemory, random } from "./networks.mjs";
 
 const built = (path) => import(pathToFileURL(`${process.argv[2]}/${path}`));
 const { Client, inMemory, DeniableError } = await built("index.js");
 const { all } = await built("all.js");
 const [first, count] = process.argv.slice(3).map(Number);
-const { documents, epsilon, planted } = JSON.parse(readFileSync(0, "utf8"));
+const host = asker();
+const { documents, epsilon, planted, url, keys, until } = JSON.parse(await host.next());
+const NAMES = Object.keys(keys);
+const ADDRESS = url ?? "https://collector.example";
+const START = 1000 * Math.floor(url ? Date.now() / 1000 : 1_790_000_000);
 
 const pause = setTimeout; // the real one: ciphers run in threads
 const settle = async () => {
   for (let i = 0; i < 3; i++) {
     for (let j = 0; j < 10; j++) await new Promise((done) => setImmediate(done));
-    await new Promise((done) => pause(done, 1));
+    do await new Promise((done) => pause(done, 1));
+    while (pending());
   }
 };
+let pending = () => 0; // requests to a real collector
 let clock = 0;
 let timers = [];
 let network;
@@ -34,137 +42,138 @@ globalThis.clearTimeout = (timer) => {
 globalThis.fetch = (url, options) => network(String(url), options ?? {});
 const never = () => new Promise(() => {});
 
-function random(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let word = Math.imul(state ^ (state >>> 15), 1 | state);
-    word = (word + Math.imul(word ^ (word >>> 7), 61 | word)) ^ word;
-    return ((word ^ (word >>> 14)) >>> 0) / 2 ** 32;
+const under = (chance, share) => chance() < share;
+
+/** A tab: a client for each question. It ends when it is closed, and often right after the record was kept. */
+function opened(world, store) {
+  const { chance } = world;
+  const tab = { alive: true };
+  const guarded = {
+    change: async (does) => {
+      if (!tab.alive) return never();
+      const found = await store.change(does);
+      if (!world.healthy && under(chance, 0.05)) tab.alive = false;
+      return tab.alive ? found : never();
+    },
   };
+  const options = { url: ADDRESS, mechanisms: all, store: guarded, delay: 60_000 };
+  tab.questions = NAMES.map((collection) => new Client({ ...options, key: keys[collection], collection }));
+  return tab;
+}
+
+function failed(error) {
+  if (!(error instanceof DeniableError) || !["consent", "offline", "clock"].includes(error.code)) throw error;
+}
+
+/** One step of whatever people, networks and clocks do. */
+function step(world, tab) {
+  const { chance, answered, takenBack } = world;
+  const name = NAMES[Math.floor(chance() * NAMES.length)];
+  const client = tab.questions[NAMES.indexOf(name)];
+  const act = chance();
+  if (act < 0.2) client.consent(true).catch(failed);
+  else if (act < 0.55) {
+    const value = ["yes", "no"][Math.floor(chance() * 2)];
+    client.answer(value).then(({ fresh }) => fresh && answered.add(name), failed);
+  } else if (act < 0.65) client.send(under(chance, 0.5)).catch(failed);
+  else if (act < 0.68) {
+    takenBack.add(name); // it may be written down, though nobody hears of it
+    world.forgets += 1;
+    client.forget().catch(failed);
+  } else if (act < 0.75) tab.alive = false;
+  else {
+    clock += chance() * (!url && under(chance, 0.1) ? 20 * 86_400_000 : 200_000); // rarely past the window
+    for (const timer of timers.filter((each) => each.at <= clock)) {
+      timers = timers.filter((each) => each !== timer);
+      timer.does();
+    }
+  }
+}
+
+/** What is wrong with what is kept of a question, and with what arrived of it. */
+async function faultsOf(world, name, client) {
+  const found = await client.kept();
+  const { ids, deleted, late, refused } = world.collector.seen(keys[name]);
+  const faults = [];
+  const fault = (text) => faults.push(`${name}: ${text}`);
+  if (ids.length > 1) fault(`${ids.length} reports arrived`);
+  if (!found) {
+    if (world.answered.has(name)) fault("it was answered, and nothing is kept");
+    if (ids.length) fault("a report arrived, and nothing is kept");
+    return { faults, found };
+  }
+  const arrived = ids.includes(found.id);
+  if (ids.length && !arrived) fault("another report arrived than the one that is kept");
+  if (found.fate === "sent" && !arrived) fault("it is said to be sent, and never arrived");
+  if (found.kind === "forgotten" && arrived) fault("it is said never to have left, and arrived");
+  const stays = arrived && !deleted.includes(found.id);
+  if (found.frame === "" && stays && !["counted", "gone"].includes(found.kind)) fault(`it is ${found.kind}, and counted`);
+  if (!found.frame && found.frame !== undefined && !world.takenBack.has(name)) fault("it is gone, and nobody took it back");
+  const given = { expired: late, refused }[found.fate]; // who was given up for a reason
+  if (found.frame && given && !given.includes(found.id)) fault(`it is ${found.fate}, and the collector never said so`);
+  if (found.frame && given && arrived && !found.unanswered) fault("it is said not to be counted, and is");
+  const ended = found.fate === "drawing" ? !world.answered.has(name) : found.fate === "sent" || given;
+  if (!ended) fault(`it is ${found.fate} though the network is well`);
+  return { faults, found };
 }
 
 async function schedule(seed) {
   const chance = random(seed);
-  const under = (share) => chance() < share;
-  clock = 1000 * 1_790_000_000;
+  clock = START;
   timers = [];
-  const counted = new Map(); // id -> times that the server added it
-  const deleted = new Set(); // ids that are not to be counted
-  const bodies = new Map(); // id -> the bytes that came with it
-  let healthy = false;
-  let again = 0;
-  const answerOf = (status, body, headers = {}) => new Response(JSON.stringify(body), { status, headers });
-  network = async (url, { method = "GET", body }) => {
-    const lost = !healthy && under(0.35);
-    if (lost && under(0.5)) throw new TypeError("network");
-    if (url.includes("/v1/forms/")) {
-      if (lost) throw new TypeError("network");
-      return answerOf(200, documents[url.split("/").at(-1)]);
-    }
-    if (method === "DELETE") {
-      const id = url.split("/").at(-1).split("?")[0];
-      const known = counted.has(id);
-      deleted.add(id); // also of a report that is still on its way
-      return known ? answerOf(200, { outcome: "deleted" }) : answerOf(404, { kind: "no-such-report", code: 404 });
-    }
-    if (!healthy && under(0.15)) {
-      const status = under(0.5) ? 503 : 429;
-      return answerOf(status, under(0.2) ? "maintenance" : { kind: "busy", code: status }, under(0.5) ? { "retry-after": "7" } : {});
-    }
-    if (!healthy && under(0.05)) return answerOf(200, "please sign in to this network");
-    const frame = Buffer.from(body);
-    const id = frame.subarray(60, 76).toString("hex");
-    if (!counted.has(id)) counted.set(id, 1);
-    if (bodies.has(id) && bodies.get(id) !== frame.toString("hex")) throw new Error(`other bytes under the id ${id}`);
-    bodies.set(id, frame.toString("hex"));
-    if (lost) throw new TypeError("the answer was lost");
-    return answerOf(200, { accepted: 1 });
-  };
+  const world = { chance, healthy: false, answered: new Set(), takenBack: new Set(), forgets: 0 };
+  const given = { documents, now: () => clock, healthy: () => world.healthy, chance };
+  world.collector = url ? collectorAt(given) : collectorInMemory(given);
+  ({ network, pending } = world.collector);
   const kept = inMemory();
-  const broken = planted === "forgets" ? () => inMemory() : () => kept;
-  const opened = []; // all tabs, which end with their schedule
-  const open = () => {
-    const tab = { alive: true };
-    opened.push(tab);
-    const store = broken();
-    const guarded = {
-      change: async (does) => {
-        if (!tab.alive) return never();
-        const found = await store.change(does);
-        if (!healthy && under(0.05)) tab.alive = false; // closed right after the record was kept
-        return tab.alive ? found : never();
-      },
-    };
-    const questions = ["first", "second"].map((collection) => new Client({ url: "https://collector.example", key: `dnw_${"A".repeat(22)}`, collection, mechanisms: all, store: guarded, delay: 60_000 }));
-    return Object.assign(tab, { questions });
-  };
-  let tabs = [open()];
+  const open = () => opened(world, planted === "forgets" ? inMemory() : kept);
+  const tabs = [open()]; // all tabs, which end with their schedule
   await settle();
-  const given = new Set();
-  const withdrawn = new Set();
-  for (let step = 0; step < 25; step++) {
-    tabs = tabs.filter((tab) => tab.alive);
-    if (!tabs.length || under(0.15)) tabs.push(open());
-    const tab = tabs[Math.floor(chance() * tabs.length)];
-    const which = under(0.5) ? 0 : 1;
-    const client = tab.questions[which];
-    const act = chance();
-    const failed = (error) => {
-      if (!(error instanceof DeniableError) || !["consent", "offline"].includes(error.code)) throw error;
-    };
-    if (act < 0.2) client.consent(true).catch(failed);
-    else if (act < 0.55) client.answer(["yes", "no"][Math.floor(chance() * 2)]).then(() => given.add(which), failed);
-    else if (act < 0.65) client.send(under(0.5)).catch(failed);
-    else if (act < 0.68) client.forget().then((kept) => kept?.frame === "" && withdrawn.add(which), failed);
-    else if (act < 0.75) tab.alive = false;
-    else {
-      clock += chance() * 200_000;
-      for (const timer of timers.filter((each) => each.at <= clock)) {
-        timers = timers.filter((each) => each !== timer);
-        timer.does();
-      }
-    }
-    if (under(0.7)) await settle();
+  let restarted;
+  for (let at = 0; at < 25; at++) {
+    const alive = tabs.filter((tab) => tab.alive);
+    if (!alive.length || under(chance, 0.15)) alive.push(tabs[tabs.push(open()) - 1]);
+    step(world, alive[Math.floor(chance() * alive.length)]);
+    if (url && under(chance, 0.006)) restarted = host.ask("restart");
+    if (under(chance, 0.7)) await settle();
   }
-  for (const tab of opened) tab.alive = false; // all are closed, whatever they were doing
+  for (const tab of tabs) tab.alive = false; // all are closed, whatever they were doing
+  await restarted;
   await settle();
-  healthy = true;
-  const last = open();
+  world.healthy = true;
+  const last = tabs[tabs.push(open()) - 1];
   await settle();
-  const faults = [];
-  let answered = 0;
-  for (const [which, client] of last.questions.entries()) {
+  const result = { faults: [], answered: 0, arrived: 0, kept: 0, late: 0 };
+  for (const [at, name] of NAMES.entries()) {
+    const client = last.questions[at];
     await client.consent(true);
-    const before = await client.kept();
-    if (before?.kind === "forgotten" && counted.has(before.id)) faults.push(`question ${which} was taken back, and arrived`);
     for (let round = 0; round < 3; round++) {
       clock += 4e6;
       await client.send(true);
       await settle();
     }
-    const found = await client.kept();
-    if (withdrawn.has(which) && found?.id && counted.has(found.id) && !deleted.has(found.id)) faults.push(`question ${which} stays, though taken back`);
-    if (given.has(which) && found && found.fate !== "sent" && !withdrawn.has(which) && found.fate !== "expired") faults.push(`question ${which} was answered and is ${found?.fate}`);
-    if (found?.fate === "sent" && !counted.has(found.id)) faults.push(`question ${which} is said to be sent, and never arrived`);
-    if (found) answered += 1;
+    const { faults, found } = await faultsOf(world, name, client);
+    result.faults.push(...faults.map((fault) => `schedule ${seed}, ${fault}`));
+    if (found) result.answered += 1;
+    const { ids, deleted, late } = world.collector.seen(keys[name]);
+    result.arrived += ids.length;
+    result.late += late.length;
+    result.kept += ids.filter((id) => !deleted.includes(id)).length;
   }
   const spent = await last.questions[0].spent();
-  if (Math.abs(spent - answered * epsilon) > 1e-9) faults.push(`spent ${spent} for ${answered} answers`);
-  const arrived = [...counted.keys()].length;
-  if (arrived > answered) faults.push(`${arrived} reports arrived for ${answered} answers`);
-  for (const tab of opened) tab.alive = false;
+  if (spent < result.answered * epsilon - 1e-9) result.faults.push(`schedule ${seed}: spent only ${spent}`);
+  const most = (result.answered + world.forgets) * epsilon; // what was taken back while it was drawn costs again
+  if (spent > most + 1e-9) result.faults.push(`schedule ${seed}: spent ${spent} for ${result.answered} answers`);
+  for (const tab of tabs) tab.alive = false;
   await settle();
-  return { seed, faults, answered, arrived };
+  return result;
 }
 
-const totals = { schedules: 0, answered: 0, arrived: 0, faults: [] };
-for (let seed = first; seed < first + count; seed++) {
-  const { faults, answered, arrived } = await schedule(seed);
+const totals = { schedules: 0, answered: 0, arrived: 0, kept: 0, late: 0, faults: [] };
+for (let seed = first; seed < first + count && !(until && totals.faults.length); seed++) {
+  const { faults, ...numbers } = await schedule(seed);
   totals.schedules += 1;
-  totals.answered += answered;
-  totals.arrived += arrived;
-  totals.faults.push(...faults.map((fault) => `schedule ${seed}: ${fault}`));
+  for (const [name, number] of Object.entries(numbers)) totals[name] += number;
+  totals.faults.push(...faults);
 }
-process.stdout.write(JSON.stringify(totals));
-process.exit(0);
+process.stdout.write(`${JSON.stringify(totals)}\n`, () => process.exit(0));

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from deniable.client.asking import question_of
-from deniable.client.entries import BEGUN, EXPIRED, REFUSED, SENT, WAITING, Entry
+from deniable.client.entries import BEGUN, EXPIRED, GATEWAY, REFUSED, SENT, WAITING, Entry
+from deniable.core.display import at_most
 from deniable.core.documents import read_json
 from deniable.core.domain.open import Open
 from deniable.core.errors import listed
@@ -24,9 +25,8 @@ _LARGEST = 500.0  # epsilon whose odds are still a number
 
 _SENT = (
     "What {verb}: the report {payload}, {time}, the random number {id} that keeps it from being counted twice, and the "
-    "fingerprint of the question, {fingerprint}....{doubt}"
+    "fingerprint of the question, {fingerprint}...."
 )
-_DOUBT = " It was handed to the network before, so it may have been counted."
 _MOST_LIKELY = "The report is most likely for {n:,} of {of:,} values: {labels}. It can come from any other."
 _COIN = (
     "The value itself is neither sent nor kept. A coin was tossed before the report was made, so that every value "
@@ -34,12 +34,12 @@ _COIN = (
 )
 _CONCLUSION = (
     "What anybody can conclude: whatever they believed before, this answer shifts their odds for one value against "
-    "another by a factor of at most {odds:.3g} (epsilon {epsilon:.3g}). Somebody who held two values for equally "
-    "likely is right about yours at most {percent:.3g}% of the time, instead of 50%."
+    "another by a factor of at most {odds} (epsilon {epsilon}). Somebody who held two values for equally "
+    "likely is right about yours at most {percent}% of the time, instead of 50%."
 )
 _TOGETHER = (
-    "All answers from here have spent epsilon {spent:.3g} of at most {cap:.3g}: together they shift odds by a factor "
-    "of at most {odds:.3g}."
+    "All answers from here have spent epsilon {spent} of at most {cap:g}: together they shift odds by a factor "
+    "of at most {odds}."
 )
 _ALSO = "The collector also sees that this device took part, and the address it sends from."
 
@@ -88,8 +88,8 @@ def explained(entry: Entry, spent: float, cap: float) -> Explanation:
         *_contents(entry),
         *_spoken(favoured, of),
         _COIN,
-        _CONCLUSION.format(odds=odds, epsilon=entry.epsilon, percent=100 * certainty),
-        _TOGETHER.format(spent=spent, cap=cap, odds=together),
+        _CONCLUSION.format(odds=at_most(odds), epsilon=at_most(entry.epsilon), percent=at_most(100 * certainty)),
+        _TOGETHER.format(spent=at_most(spent), cap=cap, odds=at_most(together)),
         _ALSO,
     ]
     return Explanation(entry, odds, certainty, favoured, spent, cap, "\n".join(lines))
@@ -99,6 +99,8 @@ def _contents(entry: Entry) -> list[str]:
     if entry.state == BEGUN or not entry.payload:
         return []
     verb = {SENT: "was sent", WAITING: "will be sent"}.get(entry.state, "was made")
+    if entry.reason == GATEWAY:
+        verb = "was handed over to a gateway"
     if entry.reason and entry.state in (REFUSED, EXPIRED):
         verb += f" ({entry.reason})"
     facts = {
@@ -107,7 +109,6 @@ def _contents(entry: Entry) -> list[str]:
         "time": "" if entry.bucket is None else f"the time {hour_text(entry.bucket)}",
         "id": entry.id.hex(),
         "fingerprint": entry.fingerprint[:12],
-        "doubt": _DOUBT if entry.state == EXPIRED and entry.attempts else "",
     }
     return [_SENT.format(**facts)]
 

@@ -14,13 +14,13 @@ import sqlite3
 from fractions import Fraction
 from typing import NamedTuple
 
-from deniable.client.entries import BEGUN, FORGOTTEN, SENT, WAITING, WITHDRAWING, Entry
+from deniable.client.entries import BEGUN, EXPIRED, FORGOTTEN, REFUSED, SENT, WAITING, WITHDRAWING, Entry
 from deniable.client.errors import CapReached, ConsentMissing
 from deniable.wire.frames import Frame
 
 _COLUMNS = """
     SELECT ledger.collection, ledger.fingerprint, ledger.epsilon, ledger.document, reports.state, reports.id,
-           reports.payload, reports.hour, reports.reason, reports.attempts, reports.due
+           reports.payload, reports.hour, reports.reason, reports.attempts, reports.due, reports.unanswered
     FROM ledger LEFT JOIN reports ON reports.entry = ledger.number """
 
 
@@ -162,11 +162,11 @@ def forget(database: sqlite3.Connection, asked: Asked, now: float) -> None:
         "ON CONFLICT (entry) DO NOTHING",
         (FORGOTTEN, number),
     )
+    arrived = "state = ? OR state = ? AND attempts > 0 OR state IN (?, ?) AND unanswered > 0"  # or may have
     database.execute(
-        "UPDATE reports SET payload = x'', due = ?, reason = '', "
-        "state = CASE WHEN state = ? OR state = ? AND attempts > 0 THEN ? ELSE ? END "
+        f"UPDATE reports SET payload = x'', due = ?, reason = '', state = CASE WHEN {arrived} THEN ? ELSE ? END "
         "WHERE entry = ? AND state NOT IN (?, ?)",
-        (now, SENT, WAITING, WITHDRAWING, FORGOTTEN, number, WITHDRAWING, FORGOTTEN),
+        (now, SENT, WAITING, REFUSED, EXPIRED, WITHDRAWING, FORGOTTEN, number, WITHDRAWING, FORGOTTEN),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from deniable.client.entries import EXPIRED, FORGOTTEN, REFUSED, SENT, WAITING, WITHDRAWING
+from deniable.client.entries import EXPIRED, FORGOTTEN, GATEWAY, REFUSED, SENT, WAITING, WITHDRAWING
 from deniable.client.store import Store
 from deniable.wire.frames import ID_BYTES, Frame
 from deniable.wire.keys import Key
@@ -19,6 +19,7 @@ from deniable.wire.keys import Key
 MOST = 10_000  # reports in one request
 DAY = 86_400.0  # the longest pause or delay
 _HORIZON = 2 * DAY  # what waits longer was put off by a clock that has gone back
+_ANSWERED = "unanswered = max(0, unanswered - ?)"
 _CONSENT = "EXISTS (SELECT 1 FROM consents WHERE (person, collection, site) = (?, ?, ?) AND given)"
 
 
@@ -80,21 +81,24 @@ class Outbox:
             limit = f"{query} {shared} ORDER BY due, number LIMIT {batch}"
             rows = database.execute(limit, (*arguments, *when, *like)).fetchall()
             database.executemany(
-                "UPDATE reports SET leased = ?, attempts = attempts + 1 WHERE number = ?",
+                "UPDATE reports SET leased = ?, attempts = attempts + 1, unanswered = unanswered + 1 WHERE number = ?",
                 [(until, row["number"]) for row in rows],
             )
         return _group(rows)
 
-    def settle(self, group: Group, reason: str = "") -> None:
-        """Write down the end of these reports: sent without a reason, else refused, expired or forgotten for it."""
+    def settle(self, group: Group, reason: str = "", *, clear: bool = True) -> None:
+        """Write down the end of these reports: sent without a reason, else refused, expired or forgotten for it.
+
+        `clear` says that the collector has answered the attempt, so that nothing is in doubt but earlier ones.
+        """
         state = SENT if not reason else EXPIRED if reason == "too-old" else REFUSED
         state = FORGOTTEN if group.state == WITHDRAWING else state
         numbers = [(number, group.state) for number in group.numbers]
         where = "WHERE number = ? AND state = ?"  # it may have been forgotten in between
         with self.store.transaction() as database:
             if self.person is not None:
-                change = f"UPDATE reports SET state = '{state}', reason = ?, leased = 0 {where}"
-                database.executemany(change, [(reason, *each) for each in numbers])
+                change = f"UPDATE reports SET state = '{state}', reason = ?, leased = 0, {_ANSWERED} {where}"
+                database.executemany(change, [(reason, clear, *each) for each in numbers])
                 return
             gone = database.executemany(f"DELETE FROM reports {where}", numbers).rowcount
             database.execute(
@@ -102,12 +106,12 @@ class Outbox:
                 (self.site, reason or SENT, gone),
             )
 
-    def postpone(self, numbers: Sequence[int], until: float, reason: str) -> None:
-        """Let reports wait until then."""
+    def postpone(self, numbers: Sequence[int], until: float, reason: str, *, clear: bool = False) -> None:
+        """Let reports wait until then; `clear` as for `settle`."""
         with self.store.transaction() as database:
             database.executemany(
-                "UPDATE reports SET due = ?, reason = ?, leased = 0 WHERE number = ?",
-                [(until, reason, number) for number in numbers],
+                f"UPDATE reports SET due = ?, reason = ?, leased = 0, {_ANSWERED} WHERE number = ?",
+                [(until, reason, clear, number) for number in numbers],
             )
 
     def frames(self, now: float, key: Key | None) -> list[bytes]:
@@ -120,17 +124,18 @@ class Outbox:
             for row in database.execute(f"SELECT * FROM reports WHERE {due}", (*arguments, now)).fetchall():
                 frame = _group([row]).frame
                 frames.append(frame._replace(key=b"" if key is None else key.secret).to_bytes())
-            database.execute(f"UPDATE reports SET attempts = attempts + 1 WHERE {due}", (*arguments, now))
+            tried = "attempts = attempts + 1, unanswered = unanswered + 1"
+            database.execute(f"UPDATE reports SET {tried} WHERE {due}", (*arguments, now))
         return frames
 
     def delivered(self, frame: Frame) -> None:
-        """Note that somebody has taken on to deliver this report."""
+        """Note that a gateway has taken on to deliver this report."""
         own, arguments = self._own
         same = "(fingerprint, hour, id, payload) = (?, ?, ?, ?)"
         with self.store.transaction() as database:
             database.execute(
-                f"UPDATE reports SET state = '{SENT}', reason = '' WHERE {own} AND state = '{WAITING}' AND {same}",
-                (*arguments, frame.fingerprint, frame.hour, frame.ids, frame.payloads),
+                f"UPDATE reports SET state = '{SENT}', reason = ? WHERE {own} AND state = '{WAITING}' AND {same}",
+                (GATEWAY, *arguments, frame.fingerprint, frame.hour, frame.ids, frame.payloads),
             )
 
     def hurry(self, now: float) -> None:

@@ -81,6 +81,7 @@ class Verdict(NamedTuple):
     reason: str = ""
     pause: float = 0.0
     everybody: bool = False  # whether the whole collector is to be left alone
+    clear: bool = False  # whether the collector has said what became of the reports
 
 
 def delay(most: float) -> float:
@@ -144,11 +145,11 @@ class Sender:
         if verdict.kind == "later" and group.expires is not None and self.clock() > group.expires:
             verdict = verdict._replace(kind="refused", reason="too-old")
         if verdict.kind == "refused":
-            self.outbox.settle(group, verdict.reason)
+            self.outbox.settle(group, verdict.reason, clear=verdict.clear)
             return total.plus(refused=n)._replace(trouble=verdict.reason), verdict
         least = self.backoff.longest / 2 if verdict.kind == "fix" else 0.0
         wait = max(verdict.pause + self.backoff.wait(group.attempts), least)
-        self.outbox.postpone(group.numbers, self.clock() + wait, verdict.reason)
+        self.outbox.postpone(group.numbers, self.clock() + wait, verdict.reason, clear=verdict.clear)
         return total._replace(trouble=verdict.reason), verdict
 
     def _verdict(self, group: Group) -> Verdict:
@@ -156,7 +157,9 @@ class Sender:
             reply = self._request(group)
         except Unreachable as error:
             return Verdict("later", f"{UNREACHABLE}: {error}", everybody=True)
-        return _read(reply, group)
+        verdict = _read(reply, group)
+        # an error of the collector itself may have come after the report was stored
+        return verdict._replace(clear=bool(reply.refusal) and reply.status < 500)
 
     def _request(self, group: Group) -> Reply:
         frame = group.frame

@@ -55,6 +55,7 @@ CREATE TABLE reports (
     expires REAL,  -- seconds since 1970: not sent after
     leased REAL NOT NULL DEFAULT 0,  -- until then somebody is sending it
     attempts INTEGER NOT NULL DEFAULT 0,
+    unanswered INTEGER NOT NULL DEFAULT 0,  -- attempts of which nobody said what became: then it may have arrived
     UNIQUE (site, key, fingerprint, hour, id));
 CREATE INDEX reports_by_due ON reports (state, due);
 CREATE TABLE outcomes (  -- at a gateway: what became of reports that it no longer keeps

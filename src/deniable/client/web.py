@@ -20,6 +20,7 @@ from deniable.client.errors import Unreachable
 from deniable.core.errors import InvalidArgument, cut
 from deniable.wire.refusals import REASONS, Refused
 
+_PORTS = {"http": ":80", "https": ":443"}  # which an address need not name
 _LONGEST_PAUSE = 86_400.0  # seconds that a Retry-After is believed
 
 
@@ -126,7 +127,7 @@ def _seconds(given: object) -> float | None:
 
 
 def site_of(url: object) -> str:
-    """The address of a collector without a slash at its end."""
+    """The address of a collector, always spelled the same way: without the usual port or a slash at its end."""
     rule, hint = "be an address such as https://reports.example.org", "Keys are given apart from it."
     try:
         parts = urlsplit(url if isinstance(url, str) else "")
@@ -135,7 +136,8 @@ def site_of(url: object) -> str:
             raise ValueError
     except ValueError:
         raise InvalidArgument("url", rule, url, hint) from None
-    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+    host = parts.netloc.lower().removesuffix(_PORTS[parts.scheme]).removesuffix(":")
+    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
 
 
 def is_encrypted(site: str) -> bool:

@@ -1,12 +1,14 @@
 // Asking the collector: for the form of a collection, for ids, and what the form means for this device.
 
+import { whole } from "../core/check.js";
 import { refuse } from "../core/errors.js";
 import { newId } from "../core/id.js";
 import type { Mechanism } from "../core/mechanism.js";
-import { Question } from "../core/question.js";
+import { ID_BYTES, Question } from "../core/question.js";
 import { unhex } from "./bytes.js";
 import { bucketAt, formOf, type Form } from "./form.js";
 import type { Asked, Options } from "./options.js";
+import { asked } from "./web.js";
 
 /** What the collector is asked before anybody answers. */
 export class Asking {
@@ -41,15 +43,10 @@ export class Asking {
       };
     const held = await this.#form?.catch(() => undefined);
     if (held && Date.now() / 1000 < held.expires) return held;
-    this.#form = fetch(`${url}/v1/forms/${encodeURIComponent(collection)}`, { credentials: "omit" })
-      .catch(() => refuse("offline", "the collector does not answer"))
-      .then(async (response) =>
-        formOf(
-          response.ok ? await response.json() : refuse("offline", `the collector answered ${response.status}`),
-          collection,
-          pinned,
-        ),
-      );
+    this.#form = asked(`${url}/v1/forms/${encodeURIComponent(collection)}`).then((reply) => {
+      if (reply?.status !== 200) refuse("offline", `the collector does not answer (status ${reply?.status ?? "none"})`);
+      return formOf(reply.said, collection, pinned);
+    });
     return this.#form;
   }
 
@@ -84,13 +81,11 @@ export class Asking {
 
   async #drawId(): Promise<[Uint8Array, number]> {
     const { url, key } = this.#options;
-    const response = await fetch(`${url}/v1/ids?count=1`, {
-      headers: { authorization: `Bearer ${key}` },
-      credentials: "omit",
-    }).catch(() => undefined);
-    if (!response?.ok) refuse("offline", "the collector gives no id");
-    const { ids, bucket } = (await response.json()) as { ids: string[]; bucket: number };
-    return [unhex(ids[0]!), bucket];
+    const reply = await asked(`${url}/v1/ids?count=1`, { headers: { authorization: `Bearer ${key}` } });
+    const { ids, bucket } = reply?.status === 200 ? reply.said : {};
+    const id = Array.isArray(ids) ? unhex(String(ids[0])) : [];
+    if (id.length !== ID_BYTES) refuse("offline", "the collector gives no id");
+    return [Uint8Array.from(id), whole("bucket", bucket, 0, 2 ** 32 - 1)];
   }
 }
 

@@ -27,18 +27,7 @@ export interface Form {
   readonly expires: number;
 }
 
-const MEMBERS = [
-  "deniable_form",
-  "collection",
-  "open",
-  "specs",
-  "bucket",
-  "segments",
-  "window",
-  "issued_ids",
-  "issued",
-  "expires",
-];
+const MEMBERS = "deniable_form collection open specs bucket segments window issued_ids issued expires".split(" ");
 
 /**
  * Check the signature of a document and read its form, which must be that of this collection and not past its date.
@@ -46,7 +35,7 @@ const MEMBERS = [
  * `pinned` is the SHA-256 of the only key that is trusted.
  */
 export async function formOf(document: unknown, collection: string, pinned?: string): Promise<Form> {
-  const { form, key, signature } = members("form", document, ["form", "key", "signature"]) as Record<string, string>;
+  const { form, key, signature } = Object(document) as Record<string, unknown>;
   const raw = unhex(String(key));
   const curve = { name: "ECDSA", namedCurve: "P-256" };
   const good = await crypto.subtle
@@ -56,15 +45,17 @@ export async function formOf(document: unknown, collection: string, pinned?: str
         { name: "ECDSA", hash: "SHA-256" },
         known,
         unhex(String(signature)),
-        new TextEncoder().encode(form),
+        new TextEncoder().encode(String(form)),
       ),
     )
     .catch(() => false);
   if (!good) refuse("form", "the form is not signed by the key it names");
   if (pinned !== undefined && hex(await sha256(raw)) !== pinned)
     refuse("form", "the form is signed by a key other than the pinned one");
-  const found = members("form", JSON.parse(form!), MEMBERS);
-  if (found.deniable_form !== 1) refuse("newer", "the form has a layout that this program does not know");
+  const read = parsed(String(form));
+  // first of all, since a newer layout may have other members
+  if (read.deniable_form !== 1) refuse("newer", "the form has a layout that this program does not know");
+  const found = members("form", read, MEMBERS);
   for (const name of ["window", "issued", "expires"]) whole(name, found[name], 0, 2 ** 40);
   if (found.collection !== collection) refuse("form", "the form is that of another collection");
   if (
@@ -79,11 +70,24 @@ export async function formOf(document: unknown, collection: string, pinned?: str
   return found as Members & Form;
 }
 
-const HOURS: Record<string, number> = { hour: 1, day: 24, week: 168 };
+function parsed(text: string): Members {
+  try {
+    return Object(JSON.parse(text)) as Members;
+  } catch {
+    return refuse("form", "the form is not JSON");
+  }
+}
+
+const HOURS = new Map([
+  ["hour", 1],
+  ["day", 24],
+  ["none", 24], // by which ids are remembered, and nothing is counted
+  ["week", 168],
+]);
 
 /** The start of the bucket that contains this time (in seconds): hours since 1970. Weeks begin on Monday. */
 export function bucketAt(unit: string, seconds: number): number {
-  const length = HOURS[unit] ?? 24;
+  const length = HOURS.get(unit) ?? refuse("newer", "the form has a unit of time that this program does not know");
   const first = unit === "week" ? 96 : 0;
   const hour = Math.floor(seconds / 3600);
   return hour - ((((hour - first) % length) + length) % length);

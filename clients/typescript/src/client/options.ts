@@ -32,7 +32,10 @@ export interface Options {
   /** The most epsilon that this device may ever spend, over all questions in its store; 10 unless you say otherwise. */
   readonly cap?: number;
   readonly store?: Store;
-  /** The longest wait before a report is sent, in milliseconds: when it is sent must not say when it was answered. */
+  /**
+   * The longest wait before a report is sent, in milliseconds: an hour unless you say otherwise. Each moment of it is
+   * equally likely, so that the time of sending tells the time of answering no better than to within `delay`.
+   */
   readonly delay?: number;
   /** Whether what waits is also sent when the page is left. Then whoever answers and leaves at once is sent at once. */
   readonly beacon?: boolean;

@@ -1,45 +1,30 @@
 // Sending: the same bytes until the collector itself says that they arrived, or that they never can.
 
 import { chance, unhex } from "./bytes.js";
+import { agreed, entry, left } from "./ledger.js";
 import type { Kept, Store } from "./store.js";
+import { asked, type Reply } from "./web.js";
 
 const FIRST = 5_000; // milliseconds until a second try; then twice as long each time
 const LONGEST = 3_600_000;
+const LEASE = 60_000; // for which other tabs leave a report alone that one is sending
 // what an administrator can put right, so that the report waits: a key, an address, an origin
-const SETTINGS = [
-  "no-key",
-  "unknown-key",
-  "wrong-key",
-  "wrong-origin",
-  "not-found",
-  "wrong-method",
-  "unsupported-type",
-  "not-http",
-];
+const SETTINGS =
+  "no-key unknown-key wrong-key wrong-origin not-found wrong-method unsupported-type not-http".split(" ");
 
-/** What the collector said: where the answer is then, why, and how long to wait at least. */
+/** What became of one attempt. */
 interface Said {
+  /** Where the answer is then; without one, it is tried again. */
   fate?: Kept["fate"];
   kind?: string;
+  /** How long to wait at least. */
   wait?: number;
-}
-
-async function asked(
-  url: string,
-  options: RequestInit,
-): Promise<{ status: number; said: Record<string, unknown>; wait: number } | undefined> {
-  try {
-    const response = await fetch(url, { ...options, credentials: "omit", redirect: "error" });
-    const said = (await response.json()) as Record<string, unknown>;
-    return { status: response.status, said, wait: 1000 * Number(response.headers.get("retry-after") ?? 0) || 0 };
-  } catch {
-    return undefined; // no network, a page of somebody else's, half an answer
-  }
+  /** Whether the collector has said what it did with the report. */
+  clear?: boolean;
 }
 
 /** Whether an error has the one shape that a collector's errors have. */
-const isRefusal = (status: number, said: Record<string, unknown>): boolean =>
-  typeof said.kind === "string" && said.code === status;
+const isRefusal = ({ status, said }: Reply): boolean => typeof said.kind === "string" && said.code === status;
 
 async function posted({ url, frame }: Kept): Promise<Said> {
   const found = await asked(`${url}/v1/reports`, {
@@ -50,12 +35,13 @@ async function posted({ url, frame }: Kept): Promise<Said> {
   });
   if (!found) return {};
   const { status, said, wait } = found;
-  if (status === 200 && said.accepted === 1) return { fate: "sent" };
-  if (!isRefusal(status, said)) return {};
+  if (status === 200 && said.accepted === 1) return { fate: "sent", clear: true };
+  if (!isRefusal(found)) return {};
   const kind = said.kind as string;
-  if (status >= 500 || status === 429 || status === 408 || kind === "in-future" || SETTINGS.includes(kind))
-    return { kind, wait };
-  return { fate: kind === "too-old" ? "expired" : "refused", kind };
+  if (status >= 500) return { kind, wait };
+  if (status === 429 || status === 408 || kind === "in-future" || SETTINGS.includes(kind))
+    return { kind, wait, clear: true };
+  return { fate: kind === "too-old" ? "expired" : "refused", kind, clear: true };
 }
 
 async function deleted({ url, id, hour }: Kept, key: string): Promise<Said> {
@@ -66,34 +52,48 @@ async function deleted({ url, id, hour }: Kept, key: string): Promise<Said> {
   if (!found) return {};
   const { status, said, wait } = found;
   if (status === 200 && typeof said.outcome === "string") return { fate: "expired", kind: said.outcome };
-  if (isRefusal(status, said) && (said.kind === "no-such-report" || said.kind === "too-old"))
-    return { fate: "expired", kind: "deleted" };
-  return { wait };
+  // where ids are remembered, one that is not there was never counted, and never will be; of older ones nobody knows
+  const kinds: Record<string, string> = { "no-such-report": "deleted", "too-old": "gone" };
+  const kind = isRefusal(found) ? kinds[said.kind as string] : undefined;
+  return kind === undefined ? { wait } : { fate: "expired", kind };
+}
+
+/** Take the report if it is due, or in any case if `now`: no other tab sends it meanwhile by itself. */
+function leased(store: Store, name: string, now: boolean): Promise<Kept | undefined> {
+  return store.change((state) => {
+    const found = entry(state, name);
+    if (!found || (!now && left(found))) return undefined;
+    if (found.fate === "queued" && agreed(state, name)) {
+      found.tried = true; // before it leaves
+      found.unanswered = (found.unanswered ?? 0) + 1;
+    } else if (found.fate !== "withdrawing") return undefined;
+    found.next = Date.now() + LEASE;
+    return { ...found };
+  });
+}
+
+/** Write down what became of an attempt. */
+function settle(found: Kept, due: Kept, said: Said): void {
+  if (said.clear && found.unanswered) found.unanswered -= 1;
+  const late = said.fate === "sent" && found.frame; // another attempt was refused before this one was acknowledged
+  if (found.fate !== due.fate && !late) return; // meanwhile it was sent by another tab, or taken back
+  if (said.kind === undefined) delete found.kind;
+  else found.kind = said.kind;
+  if (said.fate) found.fate = said.fate;
+  else {
+    found.failures = (found.failures ?? 0) + 1;
+    const backoff = Math.min(LONGEST, FIRST * 2 ** found.failures) * (0.5 + chance() / 2);
+    found.next = Date.now() + Math.max(said.wait ?? 0, backoff);
+  }
 }
 
 /** Send the report of this name if it is due, or in any case if `now`; or ask for its deletion. Return what is kept. */
 export async function deliver(store: Store, name: string, key: string, now: boolean): Promise<Kept | undefined> {
-  const due = await store.change((state) => {
-    const found = state.answers?.[name];
-    if (!found || (!now && (found.next ?? 0) > Date.now())) return undefined;
-    if (found.fate === "withdrawing") return { ...found };
-    if (found.fate !== "queued" || !state.consents?.[name]) return undefined;
-    found.tried = true; // before it leaves
-    return { ...found };
-  });
+  const due = await leased(store, name, now);
   const said = due && (await (due.fate === "queued" ? posted(due) : deleted(due, key)));
   return store.change((state) => {
-    const found = state.answers?.[name];
-    // meanwhile it was sent by another tab, or taken back
-    if (!found || !due || !said || found.fate !== due.fate) return found;
-    if (said.kind === undefined) delete found.kind;
-    else found.kind = said.kind;
-    if (said.fate) found.fate = said.fate;
-    else {
-      found.failures = (found.failures ?? 0) + 1;
-      const backoff = Math.min(LONGEST, FIRST * 2 ** found.failures) * (0.5 + chance() / 2);
-      found.next = Date.now() + Math.max(said.wait ?? 0, backoff);
-    }
+    const found = entry(state, name);
+    if (found && due && said) settle(found, due, said);
     return found;
   });
 }

@@ -1,6 +1,6 @@
 // Where a device keeps what it has answered. A store is one record of plain data, changed as a whole or not at all.
 
-import { refuse } from "../core/errors.js";
+import { DeniableError } from "../core/errors.js";
 
 /** Where an answer is. "withdrawing": it was taken back, and the collector is still to be asked to delete it. */
 export type Fate = "drawing" | "queued" | "sent" | "withdrawing" | "expired" | "refused";
@@ -19,8 +19,12 @@ export interface Kept {
   url: string;
   id?: string;
   hour?: number;
-  /** Whether it may have reached the collector. */
+  /** Whether it may have left this device. */
   tried?: boolean;
+  /** How many attempts nobody has answered: if there are any, it may have arrived. */
+  unanswered?: number;
+  /** The longest wait before it is sent first, in milliseconds. */
+  delay?: number;
   /** When it may be sent next, in milliseconds since 1970, and how often that failed. */
   next?: number;
   failures?: number;
@@ -34,12 +38,14 @@ export interface State {
   /** The sum of epsilon over all answers ever given, which nothing lowers. */
   spent?: number;
   answers?: Record<string, Kept>;
+  /** Other addresses at which an answer is the answer: their names, and that under which it is kept. */
+  aliases?: Record<string, string>;
 }
 
 /** A place for the record. */
 export interface Store {
   /**
-   * Change the record: atomically over all tabs and processes, and durably once the promise is kept.
+   * Change the record: atomically over all tabs and processes, and on disk once the promise is kept.
    *
    * If `does` throws, or the record cannot be kept, nothing is changed and the promise is broken.
    */
@@ -87,7 +93,12 @@ export function indexedDb(name = "deniable"): Store {
   };
 }
 
-/** Keep the record in localStorage, or anything like it; tabs take turns where the browser has locks. */
+/**
+ * Keep the record in localStorage, or anything like it; tabs take turns where the browser has locks.
+ *
+ * Browsers write localStorage to the disk a little later: after a crash within these seconds a device may not know what
+ * it has spent, and spend it again. Where there is IndexedDB, use that.
+ */
 export function webStorage(storage: Pick<Storage, "getItem" | "setItem"> = localStorage, name = "deniable"): Store {
   const change = <T>(does: (state: State) => T): T => {
     const state = JSON.parse(storage.getItem(name) ?? "{}") as State;
@@ -115,10 +126,7 @@ export function inMemory(): Store {
 
 /** Errors of our own stay; any other is trouble with the store: full, blocked, gone. */
 function troubled(error: unknown): unknown {
-  if (error instanceof Error && error.name === "DeniableError") return error;
-  try {
-    return refuse("storage", `what was answered cannot be kept: ${error instanceof Error ? error.name : "unknown"}`);
-  } catch (wrapped) {
-    return wrapped;
-  }
+  if (error instanceof DeniableError) return error;
+  const { name } = Object(error) as Error;
+  return new DeniableError("storage", `what was answered cannot be kept: ${name ?? "unknown"}`);
 }

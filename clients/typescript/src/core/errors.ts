@@ -6,6 +6,7 @@ export type Code =
   | "limit" // the document would cost more than a device should spend on it
   | "value" // the answer is not among those the question allows
   | "crypto" // there is no secure source of random numbers
+  | "url" // the collector's address is not one
   | "key" // the write key is not one
   | "consent" // the person has not agreed
   | "cap" // the answer would spend more than this device may
