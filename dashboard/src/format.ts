@@ -24,14 +24,31 @@ export function significant(number: number, digits: number): string {
   return Number(number.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 12 });
 }
 
+/** A bound as people read it: rounded up, since what is "at most" this much must not be more; three digits or more. */
+export function upTo(number: number): string {
+  if (!Number.isFinite(number)) return String(number);
+  const places = Math.max(0, 3 - Math.ceil(Math.log10(number)));
+  return ceiling(number, places).toLocaleString("en", { maximumFractionDigits: 12 });
+}
+
+/** A chance that is a bound: rounded up, and short of certainty as long as it is. */
+export function chanceUpTo(chance: number): string {
+  for (let places = 1; places < 9; places++) {
+    const percents = ceiling(100 * chance, places);
+    if (percents < 100) return `${percents.toFixed(places)}%`;
+  }
+  return "100%";
+}
+
+const ceiling = (number: number, places: number): number => Math.ceil(number * 10 ** places - 1e-9) / 10 ** places;
+
 export function odds(ratio: number): string {
-  const factor = ratio >= 100 ? whole(ratio) : significant(ratio, ratio >= 10 ? 2 : 2);
-  return `A report can shift anyone's odds by at most a factor of ${factor}.`;
+  return `A report can shift anyone's odds by at most a factor of ${upTo(ratio)}.`;
 }
 
 export function suspicion(ratio: number, before = 0.5): string {
   const after = (before * ratio) / (before * ratio + 1 - before);
-  return `Someone who suspected an answer half and half can become at most ${percent(after, after > 0.995 ? 1 : 0)} sure.`;
+  return `Someone who suspected an answer half and half can become at most ${chanceUpTo(after)} sure.`;
 }
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${whole(n)} ${n === 1 ? one : many}`;

@@ -10,6 +10,12 @@ export function today(collection: Collection): number {
   return collection.buckets.filter((each) => each.bucket >= start).reduce((sum, each) => sum + each.counted, 0);
 }
 
+/** An hour as people write it: the date alone at midnight, as the collector writes it too. */
+export function momentOf(hour: number): string {
+  const text = new Date(hour * HOUR).toISOString();
+  return hour % 24 === 0 ? text.slice(0, 10) : `${text.slice(0, 13)}:00Z`;
+}
+
 export const dateOf = (seconds: number): string => new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ");
 
 /** Ranges that people ask for, as the first and last bucket. */
