@@ -1,4 +1,4 @@
-"""The participant's page says all that is sent, asks every kind of question, and speaks calmly of what does not work."""
+"""The participant's page lists what is sent, asks every kind of question, and speaks calmly of what does not work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import deniable as dn
 from deniable.wire.buckets import Buckets, hour_text
@@ -168,7 +168,7 @@ def test_full_storage_is_one_calm_sentence_and_nothing_is_sent(site: Site) -> No
     assert site.reports() == 0
 
 
-def test_a_private_window_keeps_an_answer_as_long_as_it_is_open(site: Site, chromium: Browser) -> None:
+def test_a_private_window_keeps_an_answer_as_long_as_it_is_open(site: Site) -> None:
     site.ask_about()
     page = asked(site)  # every context of these tests is such a window
     assert page.evaluate("navigator.storage.persisted()") is False

@@ -268,9 +268,9 @@ def example() -> str:
 @pytest.mark.parametrize("allowed", [True, False])
 def test_a_page_elsewhere_includes_the_client_by_a_script_tag(site: Site, tmp_path: Path, allowed: bool) -> None:
     with elsewhere(tmp_path) as origin:
-        site.ask_about(origins=[origin] if allowed else [])
+        site.ask_about("commute", origins=[origin] if allowed else [])
         page_text = example().replace("http://127.0.0.1:8321", site.base)
-        page_text = page_text.replace("dnw_...", site.collector.key("write", "way-to-work"))
+        page_text = page_text.replace("dnw_...", site.collector.key("write", "commute"))
         (tmp_path / "index.html").write_text(page_text)
         page = site.browser.new_context().new_page()
         page.goto(origin)
@@ -278,8 +278,8 @@ def test_a_page_elsewhere_includes_the_client_by_a_script_tag(site: Site, tmp_pa
         if allowed:
             page.goto("about:blank")  # leaving sends a beacon
         for _ in range(50):
-            if site.reports():
+            if site.reports("commute"):
                 break
             page.wait_for_timeout(100)
-        assert site.reports() == (1 if allowed else 0)
+        assert site.reports("commute") == (1 if allowed else 0)
         page.context.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deniable.cli.commands.demo import network
+from deniable.cli.commands.demo.screen import program
 from tests.cli.command import run, succeed
 
 PEOPLE = 4_000
@@ -29,6 +30,7 @@ def test_the_answer_stands_beside_the_truth_and_nothing_is_left(temporary: Path)
     # each of 50 intervals misses the truth once in 20 times: more than 20 misses have a chance below 1e-9
     assert int(re.findall(r"(\d+) of 50 intervals hold the truth", out)[0]) >= 30
     assert len(re.findall(r"holds it|misses it", out)) == 12
+    assert ("5 of the people answered on the page" if program() else "nobody answered in a browser") in out
     assert [path.name for path in temporary.iterdir()] == ["out"]
     port = int(re.findall(r"http://127\.0\.0\.1:(\d+)", out)[0])
     with socket.socket() as probe:
