@@ -51,22 +51,47 @@ export function suspicion(ratio: number, before = 0.5): string {
   return `Someone who suspected an answer half and half can become at most ${chanceUpTo(after)} sure.`;
 }
 
+const METHODS: Record<string, string> = {
+  mle: "maximum likelihood",
+  "mle-apx": "approximate maximum likelihood",
+  "mle-reports": "maximum likelihood, from reports",
+  ibu: "maximum likelihood, by IBU",
+  gls: "generalised least squares",
+};
+
+/** A method as people call it, where its name is short for something. */
+export const methodName = (name: string): string => METHODS[name] ?? name;
+
 export const plural = (n: number, one: string, many = `${one}s`): string => `${whole(n)} ${n === 1 ? one : many}`;
 
 export function share(hours: number): string {
   return hours % 24 === 0 ? plural(hours / 24, "day") : plural(hours, "hour");
 }
 
-export function csv(columns: readonly string[], rows: Iterable<readonly (string | number)[]>): string {
-  // a cell that a spreadsheet would take for a formula is marked as text
-  const cell = (value: string | number): string => {
-    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
-    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  const lines = [columns.map(cell).join(",")];
-  for (const row of rows) lines.push(row.map(cell).join(","));
-  return lines.join("\r\n") + "\r\n";
+/** The lines of a text field, without those that are empty or there before. */
+export const linesOf = (text: string): string[] => [...new Set(text.split("\n").map((line) => line.trim()).filter(Boolean))];
+
+export interface Sheet {
+  readonly heads: readonly string[];
+  readonly rows: Iterable<readonly (string | number)[]>;
 }
+
+const NUMBER = /^[+-]?\d+(\.\d+)?$/;
+
+/** A cell; one that a spreadsheet would take for a formula is marked as text, and quoted if it must be. */
+function cell(value: string | number, special: RegExp): string {
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) && !NUMBER.test(value) ? `'${value}` : String(value);
+  return special.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function lines({ heads, rows }: Sheet, between: string, special: RegExp): string[] {
+  return [heads, ...rows].map((row) => row.map((each) => cell(each, special)).join(between));
+}
+
+export const csv = (sheet: Sheet): string => lines(sheet, ",", /[",\n\r]/).join("\r\n") + "\r\n";
+
+/** As spreadsheets take it from the clipboard. */
+export const tsv = (sheet: Sheet): string => lines(sheet, "\t", /["\t\n\r]/).join("\n") + "\n";
 
 export function save(name: string, data: Blob): void {
   const link = document.createElement("a");

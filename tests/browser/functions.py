@@ -13,6 +13,7 @@ from tests.clients.typescript import node
 
 PAGES = ROOT / "dashboard"
 ESBUILD = PAGES / "node_modules" / ".bin" / "esbuild"
+PRELUDE = "globalThis.matchMedia = () => ({ matches: false });\n"  # what a module asks a browser as it is loaded
 
 
 def called(module: str, expression: str) -> Any:
@@ -24,5 +25,5 @@ def called(module: str, expression: str) -> Any:
     options = ["--bundle", "--format=esm", "--loader=ts", "--log-level=error"]
     bundle = subprocess.run([ESBUILD, *options], input=source, cwd=PAGES, capture_output=True, text=True, check=True)
     command = [program, "--input-type=module"]
-    done = subprocess.run(command, input=bundle.stdout, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, input=PRELUDE + bundle.stdout, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
