@@ -44,7 +44,7 @@ export function trend(lines: readonly Line[], hours: number, width: number): SVG
       s("line", { x1: left, x2: right, y1: y.at(tick.share), y2: y.at(tick.share), stroke: token("line"), "stroke-width": 0.75 }),
       s("text", { x: left - 8, y: y.at(tick.share) + 4, fill: token("soft"), "text-anchor": "end" }, tick.text),
     );
-  for (const bucket of dates(first, last, hours, Math.max(1, Math.floor((right - left) / ROOM))))
+  for (const bucket of dates(first, last, hours, Math.max(1, Math.floor((right - left) / ROOM) - 1)))
     picture.append(s("text", { x: x(bucket), y: height - 8, fill: token("soft"), "text-anchor": bucket === last ? "end" : "middle" }, momentOf(bucket)));
   lines.forEach((line, number) => {
     const colour = token(`group-${number}`);
