@@ -9,6 +9,7 @@ import io
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -25,7 +26,13 @@ WAYS = ["walk", "bicycle", "bus", "tram", "train", "car", "car pool", "motorbike
 COUNTRIES = ["DE", "FR", "other"]
 DAYS = 7
 OPENING = 860  # pixels from the top
-PERSON = {"width": 720, "height": 560}
+WIDE: dict[str, Any] = {"viewport": {"width": 1160, "height": 900}}
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {**WIDE, "color_scheme": "light"},
+    "dark": {**WIDE, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+}
+PERSON = {"viewport": {"width": 720, "height": 560}}
 SHARES = np.array([20, 14, 15, 9, 11, 22, 4, 2, 2.5, 0.5, 0])
 
 
@@ -37,12 +44,10 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         site = Site(served, browser)
         fill(site)
-        for look in ("light", "dark", "phone"):
-            size = {"width": 390, "height": 844} if look == "phone" else {"width": 1160, "height": 900}
-            scheme = "dark" if look == "dark" else "light"
-            shown(site.reader(viewport=size, color_scheme=scheme), site, look)
-            person = site.context(viewport=size if look == "phone" else PERSON, color_scheme=scheme).new_page()
-            answered(person, site, look)
+        for look, options in LOOKS.items():
+            shown(site.reader(**options), site, look)
+        for look, options in LOOKS.items():  # afterwards, since each makes a collection
+            answered(site.context(**options | ({} if look == "phone" else PERSON)).new_page(), site, look)
         site.close()
         browser.close()
     collector.close()

@@ -105,6 +105,18 @@ def test_no_answer_is_one_of_the_answers(site: Site) -> None:
     assert send(page) == "Thank you. Your report has arrived."
 
 
+def test_one_of_very_many_answers_is_written(site: Site) -> None:
+    site.ask_about(labels=[f"street {number}" for number in range(150)])
+    page = asked(site)
+    page.get_by_label("Your answer").fill("street 151")
+    agreed(page)
+    expect(page.get_by_role("alert")).to_contain_text("does not allow this answer")
+    page.get_by_label("Your answer").fill("street 149")
+    agreed(page)
+    page.get_by_role("heading", name="This is the report").wait_for()
+    assert send(page) == "Thank you. Your report has arrived."
+
+
 def open_specs() -> dict[str, dict[str, Any]]:
     """Questions that any text answers."""
     return {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.cli.commands.demo import network
+from deniable.cli.commands.demo import browser, network
 from deniable.cli.commands.demo.screen import program
 from tests.cli.command import run, succeed
 
@@ -52,3 +52,9 @@ def test_it_can_stay_until_somebody_stops_it(temporary: Path, monkeypatch: pytes
     assert list(temporary.iterdir()) == []
     assert {"dnw", "dnr", "dna"} == set(re.findall(r"(dn[wra])_[\w-]{22}$", outcome.out, re.MULTILINE))
     assert re.search(r"^dashboard +http://127\.0\.0\.1:\d+/#/key\?key=dnr_[\w-]{22}&to=", outcome.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", [None, "/bin/false"])
+def test_without_a_browser_that_works_nobody_answers_in_one(path: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "program", lambda: path)
+    assert browser.answer_all([browser.Answering("http://127.0.0.1:9/", "walk")]) == 0

@@ -113,8 +113,8 @@ def _collection(url: str, folder: Path, mechanism: Mechanism) -> Served:
 def ask(served: Served, mechanism: Mechanism, seed: int, people: int) -> Asked:
     """Let simulated people answer: a few in a browser, some by devices or single reports, most through gateways."""
     values = users(people, generator(seed))
-    start = time.perf_counter()
     browsers = _in_browsers(served, values[:_BROWSERS])
+    start = time.perf_counter()  # what the collector takes, not how long a browser takes to start
     ends = [browsers, *(browsers + round(share * people) for share in (_DEVICES, _SINGLES, _WITH_IDS))]
     _, devices, singles, with_ids, others = np.split(values, ends)
     _devices(served, devices)
