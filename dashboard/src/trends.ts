@@ -72,7 +72,7 @@ export class Trends {
     const chosen = this.chosen();
     const { simultaneous: _, ...asked } = question(this.view);
     const wanted = JSON.stringify([asked, chosen]);
-    if (!this.collection.buckets.length || wanted === this.asked) return;
+    if (this.collection.buckets.length < 2 || wanted === this.asked) return;
     this.asked = wanted;
     replace(this.legend, chosen.map((label, i) => h("li", {}, h("span", { class: `swatch g${i}` }), label, " ",
       h("button", {

@@ -205,3 +205,13 @@ def test_inputs_and_lists_have_one_height(filled: Site) -> None:
     fields = page.locator("form[aria-label='What to show'] .row").first.locator("input[type=search], select")
     heights = {round(box["height"]) for each in fields.all() if (box := each.bounding_box())}
     assert len(heights) == 1
+
+
+def test_a_single_day_has_no_trend_and_none_is_asked_for(site: Site) -> None:
+    site.fill(site.ask_about(), ["walk"] * 50 + ["bus"] * 50)
+    page = site.reader()
+    asked = requests(page)
+    opened(page, site, "#/c/way-to-work")
+    page.locator("section[aria-label=Table] tbody th").first.wait_for()
+    assert page.locator("section[aria-label=Trend]").count() == 0
+    assert not [url for url in asked if "/trend" in url]
