@@ -1,6 +1,6 @@
 """Take the pictures of docs/pages.md: python docs/make_screens.py, which needs Chromium (make browser).
 
-A collector on loopback, a question that simulated people answer over two weeks, and a browser that looks.
+A collector on loopback, a question that simulated people answer over a week, and a browser that looks.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import io
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -25,6 +26,13 @@ WAYS = ["walk", "bicycle", "bus", "tram", "train", "car", "car pool", "motorbike
 COUNTRIES = ["DE", "FR", "other"]
 DAYS = 7
 OPENING = 860  # pixels from the top
+WIDE: dict[str, Any] = {"viewport": {"width": 1160, "height": 900}}
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {**WIDE, "color_scheme": "light"},
+    "dark": {**WIDE, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+}
+PERSON = {"viewport": {"width": 720, "height": 560}}
 SHARES = np.array([20, 14, 15, 9, 11, 22, 4, 2, 2.5, 0.5, 0])
 
 
@@ -36,20 +44,17 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         site = Site(served, browser)
         fill(site)
-        for look in ("light", "dark", "phone"):
-            size = {"width": 390, "height": 844} if look == "phone" else {"width": 1160, "height": 900}
-            scheme = "dark" if look == "dark" else "light"
-            shown(site.reader(viewport=size, color_scheme=scheme), site, look)
-            person = site.context(viewport={"width": 720, "height": 560}, color_scheme=scheme).new_page()
-            if look != "phone":
-                answered(person, site, look)
+        for look, options in LOOKS.items():
+            shown(site.reader(**options), site, look)
+        for look, options in LOOKS.items():  # afterwards, since each makes a collection
+            answered(site.context(**options | ({} if look == "phone" else PERSON)).new_page(), site, look)
         site.close()
         browser.close()
     collector.close()
 
 
 def fill(site: Site) -> None:
-    """Two weeks of answers from three countries, and one question that is new."""
+    """A week of answers from three countries, and one question that is new."""
     asked = site.ask_about(labels=WAYS, segments=[{"name": "country", "labels": COUNTRIES}], minimum=100)
     generator = np.random.default_rng(7)
     for back in range(DAYS):
@@ -86,7 +91,7 @@ def answered(page: Page, site: Site, look: str) -> None:
     page.get_by_role("heading", name=QUESTION).wait_for()
     keep(page, f"question-{look}")
     choose(page, "bicycle")
-    keep(page, f"about-to-send-{look}")
+    keep(page, f"report-{look}")
     send(page)
     page.get_by_text("people answered").wait_for()
     keep(page, f"answered-{look}")

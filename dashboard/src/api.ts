@@ -103,9 +103,16 @@ export class ApiError extends Error {
 
 const NAME = "deniable-key";
 let memory = "";
+let lent = "";
+
+/** Look with a key that a link brought: on this page alone, and without touching the key of whoever looks in this tab. */
+export function lendKey(text: string): void {
+  lent = text;
+}
 
 /** The key of whoever looks, kept until the tab is closed. */
 export function key(): string {
+  if (lent) return lent;
   try {
     return sessionStorage.getItem(NAME) ?? memory;
   } catch {

@@ -1,6 +1,6 @@
 /** Makes elements; text is always text, never markup. */
 
-type Child = Node | string | number | null | undefined | false;
+export type Child = Node | string | number | null | undefined | false;
 type Props = Record<string, unknown>;
 
 function assign(element: Element, props: Props): void {

@@ -24,6 +24,7 @@ export interface Drawing {
 
 const LEFT_MOST = 260;
 const SIZE = 13;
+const EDGE = 18; // ticks nearer to an edge of the picture stand beside their line
 
 /** A value whose interval contains zero: nobody can tell whether it occurs. */
 export const absent = (group: Group, place: number): boolean => group.low[place]! <= 0;
@@ -80,7 +81,7 @@ export function histogram(drawing: Drawing): SVGSVGElement {
     const x = scale.at(tick.share);
     picture.append(
       s("line", { x1: x, x2: x, y1: top - 4, y2: height - 4, stroke: token("line"), "stroke-width": tick.share === 0 ? 1.5 : 0.75 }),
-      s("text", { x, y: 14, fill: soft, "font-size": 11, "text-anchor": "middle" }, tick.text),
+      s("text", { x, y: 14, fill: soft, "font-size": 11, "text-anchor": x < EDGE ? "start" : x > width - EDGE ? "end" : "middle" }, tick.text),
     );
   }
   places.forEach((place, row) => {
@@ -115,13 +116,12 @@ function bar(group: Group, place: number, y: number, thick: number, scale: Scale
     s("rect", {
       x: Math.min(zero, end),
       y: y - thick / 2,
-      width: Math.max(0.5, Math.abs(end - zero)),
+      width: Math.max(faint ? 3 : 0.5, Math.abs(end - zero)),
       height: thick,
       rx: 2,
       fill: colour,
-      "fill-opacity": faint ? 0.12 : 0.55,
+      "fill-opacity": faint ? 0.2 : 0.55,
       stroke: colour,
-      "stroke-opacity": faint ? 0.7 : 1,
       "stroke-width": 1,
       ...(faint ? { "stroke-dasharray": "3 3" } : {}),
     }),
@@ -130,7 +130,7 @@ function bar(group: Group, place: number, y: number, thick: number, scale: Scale
       stroke: ink,
       "stroke-width": 1.5,
       fill: "none",
-      "stroke-opacity": faint ? 0.55 : 0.9,
+      "stroke-opacity": faint ? 0.7 : 0.9,
     }),
   ];
 }

@@ -1,10 +1,11 @@
 /** All collections at a glance. */
 
 import { collections, isAdmin, type Collection } from "./api.ts";
-import { h, replace } from "./dom.ts";
+import { h } from "./dom.ts";
 import { odds, plural, whole } from "./format.ts";
 import { sparkline } from "./lines.ts";
-import { today } from "./times.ts";
+import type { Stage } from "./stage.ts";
+import { recent, today } from "./times.ts";
 
 export function link(name: string, rest = ""): string {
   return `#/c/${encodeURIComponent(name)}${rest}`;
@@ -12,7 +13,8 @@ export function link(name: string, rest = ""): string {
 
 function card(each: Collection): HTMLLIElement {
   const newest = each.specs[0]!;
-  const recent = each.buckets.slice(-30);
+  const now = today(each);
+  const course = recent(each);
   const kind = { closed: `${whole(newest.values ?? 0)} values`, open: "open strings", "heavy-hitters": "frequent strings" }[newest.kind];
   return h(
     "li",
@@ -29,19 +31,18 @@ function card(each: Collection): HTMLLIElement {
       h("div", { class: "row between" },
         h("div", {}, h("div", { class: "big" }, whole(each.counted + each.waiting)), h("div", { class: "quiet small" }, "reports in all")),
         each.settings.bucket !== "none" &&
-          h("div", {}, h("div", { class: "big" }, whole(today(each))), h("div", { class: "quiet small" }, "today (UTC)")),
+          h("div", {}, h("div", { class: "big" }, whole(now.count)), h("div", { class: "quiet small" }, now.text)),
       ),
-      recent.length > 1 && sparkline(recent.map((bucket) => bucket.counted), `Reports in each of the last ${recent.length} buckets of time`),
+      each.settings.bucket !== "none" && sparkline(course.counts, course.text),
       h("p", { class: "small" }, odds(newest.ratio)),
-      h("p", { class: "quiet small" }, `${newest.mechanism}, epsilon ${newest.epsilon}, ${kind}. Answers from ${plural(each.settings.minimum, "report")} on.`),
+      h("p", { class: "quiet small" }, `${newest.mechanism}, epsilon ${newest.epsilon}, ${kind}. Published in steps of at least ${plural(each.settings.minimum, "report")}.`),
     ),
   );
 }
 
-export async function home(main: HTMLElement): Promise<void> {
+export async function home(stage: Stage): Promise<void> {
   const found = await collections();
-  replace(
-    main,
+  stage.show(
     h(
       "div",
       { class: "stack" },

@@ -2,15 +2,18 @@
 
 import { ApiError, isAdmin, key } from "./api.ts";
 import { collectionPage } from "./collection.ts";
-import { h, replace } from "./dom.ts";
+import { h } from "./dom.ts";
 import { home } from "./home.ts";
 import { newPage } from "./new.ts";
 import { settingsPage } from "./settings.ts";
 import { signIn } from "./sign-in.ts";
+import { Stage } from "./stage.ts";
 import { follow } from "./theme.ts";
-import { top } from "./top.ts";
+import { retouch, top } from "./top.ts";
 
 const main = document.getElementById("main")!;
+let shows = 0;
+let stage: Stage | undefined;
 
 async function show(): Promise<void> {
   const [path = "", query = ""] = location.hash.slice(1).split("?");
@@ -18,22 +21,23 @@ async function show(): Promise<void> {
   const place = first === "c" ? name : first === "new" ? "New collection" : "";
   document.title = place ? `${place} · deniable` : "deniable";
   top(place);
-  if (first === "key" || !key()) return signIn(main, query, first === "key" ? "" : path);
+  const mine = ++shows;
+  const own = (stage = new Stage(main, () => mine === shows));
+  if (first === "key" || !key()) return signIn(own, query, first === "key" ? "" : path);
   try {
-    if (first === "c" && rest === "settings") await settingsPage(main, name);
-    else if (first === "c") await collectionPage(main, name, query);
-    else if (first === "new" && isAdmin()) await newPage(main);
-    else await home(main);
+    if (first === "c" && rest === "settings") await settingsPage(own, name);
+    else if (first === "c") await collectionPage(own, name, query);
+    else if (first === "new" && isAdmin()) await newPage(own);
+    else await home(own);
   } catch (error) {
-    fault(error);
+    fault(own, error);
   }
 }
 
-function fault(error: unknown): void {
+function fault(own: Stage, error: unknown): void {
   const said = error instanceof Error ? error.message : String(error);
   const keyless = error instanceof ApiError && (error.code === 401 || error.kind === "wrong-key");
-  replace(
-    main,
+  own.show(
     h(
       "div",
       { class: "stack" },
@@ -54,5 +58,9 @@ addEventListener("hashchange", () => {
   });
 });
 follow();
-addEventListener("themechange", () => void show()); // pictures carry their colours
+addEventListener("themechange", () => {
+  retouch();
+  if (stage?.redraw) stage.redraw(); // pictures carry their colours
+  else if (!document.querySelector("main form")) void show(); // nothing that somebody is writing
+});
 void show();

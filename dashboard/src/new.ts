@@ -2,8 +2,9 @@
 
 import { make, preview } from "./api.ts";
 import { check, field, h, pick, replace } from "./dom.ts";
-import { odds, percent, plural, decimals, suspicion, whole } from "./format.ts";
+import { odds, percent, plural, decimals, linesOf, suspicion, whole } from "./format.ts";
 import { link } from "./home.ts";
+import type { Stage } from "./stage.ts";
 
 interface Preview {
   spec: unknown;
@@ -24,11 +25,10 @@ interface Draft {
   bucket: string;
   minimum: number;
   segments: string;
+  origins: string;
 }
 
 const EPSILONS = [["0.5", "0.5, barely a hint"], ["1", "1, an even guess is right 3 times in 4 at most"], ["2", "2, right 9 times in 10 at most"], ["4", "4, nearly settles an even guess"]] as const;
-
-const labelsOf = (draft: Draft): string[] => [...new Set(draft.labels.split("\n").map((line) => line.trim()).filter(Boolean))];
 
 function segmentsOf(text: string): { name: string; labels: string[] }[] {
   return text.split("\n").filter((line) => line.includes(":")).map((line) => {
@@ -37,29 +37,34 @@ function segmentsOf(text: string): { name: string; labels: string[] }[] {
   });
 }
 
-export async function newPage(main: HTMLElement): Promise<void> {
-  const draft: Draft = { name: "", labels: "", other: false, epsilon: 1, users: 10_000, bucket: "day", minimum: 100, segments: "" };
-  const expected = h("div", { class: "stack", "aria-live": "polite" }, h("p", { class: "quiet" }, "Write at least two answers to see what error to expect."));
+export async function newPage(stage: Stage): Promise<void> {
+  const draft: Draft = { name: "", labels: "", other: false, epsilon: 1, users: 10_000, bucket: "day", minimum: 100, segments: "", origins: "" };
+  const expected = h("div", { class: "stack", "aria-live": "polite" }, ...unknownYet(draft));
   const wrong = h("p", { class: "notice bad", role: "alert", hidden: true });
-  let spec: unknown = null;
   let waiting = 0;
+  let latest = 0;
   const look = (): void => {
     clearTimeout(waiting);
-    waiting = window.setTimeout(() => void ask(), 250);
+    waiting = window.setTimeout(() => void ask().catch(() => undefined), 250); // it stands beside the choices
   };
-  const ask = async (): Promise<void> => {
-    const labels = labelsOf(draft);
-    spec = null;
-    if (labels.length < 2) return;
+  /** The spec of what is written, which is shown with the error to expect unless something else was written meanwhile. */
+  const ask = async (): Promise<unknown> => {
+    const mine = ++latest;
+    const labels = linesOf(draft.labels);
+    if (labels.length < 2) {
+      replace(expected, ...unknownYet(draft));
+      throw new Error("Write at least two answers first.");
+    }
     try {
       const found = await preview<Preview>({ labels, other: draft.other, epsilon: draft.epsilon, n: draft.users });
-      spec = found.spec;
-      replace(expected, ...shown(found));
+      if (mine === latest) replace(expected, ...shown(found));
+      return found.spec;
     } catch (error) {
-      replace(expected, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
+      if (mine === latest) replace(expected, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
+      throw error;
     }
   };
-  const text = (name: "name" | "labels" | "segments", tag: "input" | "textarea", props: Record<string, unknown>): HTMLElement => {
+  const text = (name: "name" | "labels" | "segments" | "origins", tag: "input" | "textarea", props: Record<string, unknown>): HTMLElement => {
     const input = h(tag, { ...props, oninput: () => { draft[name] = input.value; if (name === "labels") look(); } });
     return input;
   };
@@ -70,37 +75,42 @@ export async function newPage(main: HTMLElement): Promise<void> {
   const finish = async (): Promise<void> => {
     wrong.hidden = true;
     try {
-      await ask();
-      if (!spec) throw new Error("Write at least two answers first.");
-      const settings = { bucket: draft.bucket, minimum: draft.minimum, segments: segmentsOf(draft.segments) };
+      const spec = await ask();
+      const settings = { bucket: draft.bucket, minimum: draft.minimum, segments: segmentsOf(draft.segments), origins: linesOf(draft.origins) };
       const made = await make({ name: draft.name, spec, settings });
-      done(main, draft.name, made.keys);
+      done(stage, draft.name, made.keys);
     } catch (error) {
       wrong.hidden = false;
       wrong.textContent = error instanceof Error ? error.message : String(error);
     }
   };
-  replace(
-    main,
+  stage.show(
     h("form", { class: "stack", onsubmit: (event: Event) => { event.preventDefault(); void finish(); } },
       h("h1", {}, "New collection"),
       h("div", { class: "columns" },
         h("ol", { class: "steps" },
           h("li", { class: "sheet" }, h("h2", {}, "What do you ask?"),
-            field("Name, as it stands in addresses: letters, digits, - and _", text("name", "input", { required: true, pattern: "[A-Za-z0-9][A-Za-z0-9_\\-]{0,62}", placeholder: "way-to-work" })),
+            field("Name, as it stands in addresses: lower-case letters, digits, . - and _", text("name", "input", { required: true, pattern: "[a-z0-9][a-z0-9._\\-]{0,63}", placeholder: "way-to-work" })),
             field("Answers, one per line", text("labels", "textarea", { rows: "6", required: true, placeholder: "walk\nbicycle\nbus or train\ncar" })),
             check("Everything else counts as “other”", false, (on) => { draft.other = on; look(); })),
           h("li", { class: "sheet" }, h("h2", {}, "How much privacy do people get?"),
             pick("Epsilon, for each person's answer", EPSILONS, "1", (value) => { draft.epsilon = Number(value); look(); }),
             field("How many people do you expect?", number("users", 1))),
-          h("li", { class: "sheet" }, h("h2", {}, "What is kept, and told?"),
+          h("li", { class: "sheet" }, h("h2", {}, "What is kept, and published?"),
             h("div", { class: "row" },
               pick("Time", [["day", "the day"], ["hour", "the hour"], ["week", "the week"], ["none", "nothing"]], "day", (value) => { draft.bucket = value; }),
-              field("Tell nothing below so many reports", number("minimum", 1))),
-            field("Counted apart by, one per line, such as: country: DE, FR, other", text("segments", "textarea", { rows: "2" }))),
+              field("Minimum number of reports", number("minimum", 1))),
+            field("Groups, one kind per line, such as: country: DE, FR, other", text("segments", "textarea", { rows: "2" })),
+            field("Sites whose pages may ask, one per line, such as: https://example.org", text("origins", "textarea", { rows: "2" }))),
           h("li", {}, wrong, h("button", { class: "main" }, "Make the collection"))),
         h("aside", { class: "sheet stack", "aria-label": "What to expect" }, h("h2", {}, "What to expect"), expected))),
   );
+}
+
+/** What the choices mean before there is a question. */
+function unknownYet({ epsilon }: Draft): HTMLElement[] {
+  const ratio = Math.exp(epsilon);
+  return [h("p", { class: "quiet" }, "Write at least two answers to see what error to expect."), h("p", { class: "small" }, `${odds(ratio)} ${suspicion(ratio)}`)];
 }
 
 function shown(found: Preview): HTMLElement[] {
@@ -108,15 +118,14 @@ function shown(found: Preview): HTMLElement[] {
   return [
     h("p", { class: "big" }, `± ${percent(found.std_error.users, places)}`),
     h("p", {}, `standard error of a share, from ${plural(found.n, "report")}. A share is right within ${percent(2 * found.std_error.users, places)} nearly always.`),
-    h("p", {}, `Half the error takes ${whole(4 * found.n)} people.`),
+    h("p", {}, `Halving the error takes ${whole(4 * found.n)} people.`),
     h("p", { class: "small" }, `${odds(found.ratio)} ${suspicion(found.ratio)}`),
     h("p", { class: "small quiet" }, `${found.mechanism}, ${plural(found.report_bits, "bit")} per report: the mechanism with the least error for this question.`),
   ];
 }
 
-function done(main: HTMLElement, name: string, keys: { role: string; key: string }[]): void {
-  replace(
-    main,
+function done(stage: Stage, name: string, keys: { role: string; key: string }[]): void {
+  stage.show(
     h("div", { class: "sheet stack" },
       h("h1", {}, `${name} is open`),
       h("p", { class: "notice" }, "These keys are shown once. Keep them now: the collector stores only their digests."),

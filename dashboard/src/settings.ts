@@ -2,12 +2,14 @@
 
 import { change, collection as load, keys as list, makeKey, revokeKey, type Collection } from "./api.ts";
 import { check, field, h, pick, replace, say } from "./dom.ts";
+import { linesOf } from "./format.ts";
 import { link } from "./home.ts";
+import type { Stage } from "./stage.ts";
 import { dateOf } from "./times.ts";
 
-export async function settingsPage(main: HTMLElement, name: string): Promise<void> {
+export async function settingsPage(stage: Stage, name: string): Promise<void> {
   const [collection, known] = await Promise.all([load(name), list(name)]);
-  const again = (): void => void settingsPage(main, name).catch((error: unknown) => say(String(error)));
+  const again = (): void => void settingsPage(stage, name).catch((error: unknown) => say(String(error)));
   const attempt = async (does: () => Promise<unknown>, said: string): Promise<void> => {
     try {
       await does();
@@ -18,8 +20,7 @@ export async function settingsPage(main: HTMLElement, name: string): Promise<voi
     }
   };
   const { settings } = collection;
-  replace(
-    main,
+  stage.show(
     h("div", { class: "stack" },
       h("div", { class: "row between" }, h("h1", {}, `Settings of ${name}`), h("a", { class: "button", href: link(name) }, "Back to the answers")),
       state(collection, attempt),
@@ -45,16 +46,18 @@ function state(collection: Collection, attempt: Attempt): HTMLElement {
 function rules(collection: Collection, attempt: Attempt): HTMLElement {
   const { settings } = collection;
   const minimum = h("input", { type: "number", min: 1, value: settings.minimum });
-  const retention = h("input", { type: "number", min: 1, value: settings.retention_days ?? "", placeholder: "for good" });
+  const retention = h("input", { type: "number", min: 1, value: settings.retention_days ?? "", placeholder: "forever" });
+  const origins = h("textarea", { rows: "2", placeholder: "https://example.org", value: settings.origins.join("\n") });
   const keep = { on: settings.keep_reports };
   const store = (): void =>
     void attempt(
-      () => change(collection.name, { minimum: Number(minimum.value), retention_days: retention.value ? Number(retention.value) : null, keep_reports: keep.on }),
+      () => change(collection.name, { minimum: Number(minimum.value), retention_days: retention.value ? Number(retention.value) : null, keep_reports: keep.on, origins: linesOf(origins.value) }),
       "Saved",
     );
-  return h("form", { class: "row", onsubmit: (event: Event) => { event.preventDefault(); store(); } },
-    field("Tell nothing below so many reports", minimum), field("Delete counts after days", retention),
-    check("Keep reports after they are counted", keep.on, (on) => { keep.on = on; }), h("button", { class: "main" }, "Save"));
+  return h("form", { class: "stack", onsubmit: (event: Event) => { event.preventDefault(); store(); } }, h("div", { class: "row" },
+    field("Minimum number of reports", minimum), field("Keep counts for (days)", retention),
+    check("Keep reports after they are counted", keep.on, (on) => { keep.on = on; })),
+    field("Sites whose pages may ask, one per line; * for all", origins), h("div", {}, h("button", { class: "main" }, "Save")));
 }
 
 function keySection(name: string, known: Awaited<ReturnType<typeof list>>, attempt: Attempt): HTMLElement {
@@ -79,7 +82,7 @@ function keySection(name: string, known: Awaited<ReturnType<typeof list>>, attem
       }, "Revoke"))));
   return h("section", { class: "sheet stack", "aria-label": "Keys" }, h("h2", {}, "Keys"),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Keys of the collection" },
-      h("table", {}, h("thead", {}, h("tr", {}, ["key", "may", "label", "made (UTC)", "state"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows))),
+      h("table", { class: "words" }, h("thead", {}, h("tr", {}, ["key", "may", "label", "made (UTC)", "state"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows))),
     h("div", { class: "row" }, pick("New key to", [["write", "send reports"], ["read", "read answers"]], "write", (role) => { wanted.role = role; }), field("Label", label),
       h("button", { type: "button", onclick: draw }, "Make a key")), fresh);
 }

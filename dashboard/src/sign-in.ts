@@ -1,9 +1,10 @@
 /** Asks for a key. It stays in this tab, and travels in a header only. */
 
 import { setKey } from "./api.ts";
-import { h, replace } from "./dom.ts";
+import { h } from "./dom.ts";
+import type { Stage } from "./stage.ts";
 
-export function signIn(main: HTMLElement, query: string, wanted: string): void {
+export function signIn(stage: Stage, query: string, wanted: string): void {
   const asked = new URLSearchParams(query);
   const given = asked.get("key"); // `make serve` prints such an address; what is behind # never reaches the server
   const input = h("input", { type: "password", autocomplete: "off", spellcheck: "false", size: "30", "aria-describedby": "key-help" });
@@ -22,8 +23,7 @@ export function signIn(main: HTMLElement, query: string, wanted: string): void {
     if (!wanted) dispatchEvent(new Event("hashchange"));
   };
   if (given) return enter(given);
-  replace(
-    main,
+  stage.show(
     h(
       "form",
       {
@@ -33,11 +33,11 @@ export function signIn(main: HTMLElement, query: string, wanted: string): void {
           enter(input.value.trim());
         },
       },
-      h("h1", {}, "Who looks?"),
+      h("h1", {}, "Sign in"),
       h("p", { id: "key-help", class: "quiet" }, "Paste a key that may read. It stays in this tab and is forgotten when you close it."),
       h("label", { class: "field" }, "Key", input),
       wrong,
-      h("div", {}, h("button", { class: "main" }, "Look")),
+      h("div", {}, h("button", { class: "main" }, "Open")),
       h("p", { class: "small quiet" }, "Want to see what it is like to be asked? ", h("a", { href: "answer.html" }, "Answer a question yourself"), "."),
     ),
   );

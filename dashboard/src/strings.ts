@@ -2,7 +2,13 @@
 
 import { candidates, hitters, type Collection, type Row } from "./api.ts";
 import { h, replace } from "./dom.ts";
-import { decimals, percent, plural, plusMinus, whole } from "./format.ts";
+import { exportBar } from "./exports.ts";
+import { decimals, linesOf, percent, plural, plusMinus, whole, type Sheet } from "./format.ts";
+
+const sheetOf = (rows: readonly Row[]): Sheet => ({
+  heads: ["string", "frequency", "std_error", "low", "high", "users"],
+  rows: rows.map(({ label, frequency, std_error, low, high, users }) => [label, frequency, std_error, low, high, users]),
+});
 
 function table(rows: readonly Row[], head: string): HTMLElement {
   return h(
@@ -23,18 +29,24 @@ export async function strings(target: HTMLElement, collection: Collection): Prom
   if (collection.specs[0]!.kind === "heavy-hitters") return frequent(target, collection);
   const text = h("textarea", { rows: "8", placeholder: "one string per line" });
   const found = h("div");
+  let latest = 0;
   const look = async (): Promise<void> => {
-    const wanted = [...new Set(text.value.split("\n").map((line) => line.trim()).filter(Boolean))];
+    const mine = ++latest;
+    const wanted = linesOf(text.value);
     if (!wanted.length) return text.focus();
     replace(found, h("p", { class: "quiet" }, `Looking for ${plural(wanted.length, "string")}…`));
     try {
       const answer = await candidates(collection.name, { candidates: wanted });
+      if (mine !== latest) return;
+      const rows = [...answer.present, ...(answer.unlisted ? [answer.unlisted] : [])];
       replace(
         found,
+        exportBar(`${collection.name}-strings`, () => sheetOf(rows)),
         h("p", {}, `${plural(answer.present.length, "string")} of ${whole(wanted.length)} found in ${plural(answer.n, "report")}. ${answer.promise}`),
-        table([...answer.present, ...(answer.unlisted ? [answer.unlisted] : [])], "string"),
+        table(rows, "string"),
       );
     } catch (error) {
+      if (mine !== latest) return;
       replace(found, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
     }
   };
@@ -49,7 +61,8 @@ async function frequent(target: HTMLElement, collection: Collection): Promise<vo
   replace(target, h("p", { class: "quiet" }, "Searching…"));
   try {
     const answer = await hitters(collection.name, {});
-    replace(target, h("section", { class: "sheet", "aria-label": "Frequent strings" }, h("h2", {}, `${plural(answer.strings.length, "frequent string")} in ${plural(answer.n, "report")}`),
+    replace(target, h("section", { class: "sheet", "aria-label": "Frequent strings" }, 
+      h("div", { class: "row between" }, h("h2", {}, `${plural(answer.strings.length, "frequent string")} in ${plural(answer.n, "report")}`), exportBar(`${collection.name}-strings`, () => sheetOf(answer.strings))),
       table(answer.strings, "string"), h("p", { class: "quiet small" }, `${answer.promise} ${answer.missed}`)));
   } catch (error) {
     replace(target, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));

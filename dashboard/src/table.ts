@@ -3,9 +3,10 @@
 import { h, replace } from "./dom.ts";
 
 export interface Column {
-  readonly name: string;
   readonly title: string;
   readonly cell: (place: number) => string;
+  readonly sorts?: "label" | "frequency"; // by which it can be sorted: names upwards, shares downwards
+  readonly words?: boolean; // text, and not a number
 }
 
 const HEIGHT = 34;
@@ -19,22 +20,25 @@ export class Table {
   private readonly head = h("thead");
   private readonly table = h("table", {}, this.head, this.body);
 
-  constructor(label: string, private readonly sort: (column: string) => void) {
+  constructor(label: string, private readonly sort: (by: "label" | "frequency") => void) {
     this.element = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label, onscroll: () => this.draw() }, this.table);
   }
 
   show(columns: readonly Column[], places: readonly number[], sorted: string, faint: (place: number) => boolean): void {
     [this.columns, this.places, this.faint] = [columns, places, faint];
-    replace(
-      this.head,
-      h("tr", {}, columns.map((column) => h(
-        "th",
-        { scope: "col", "aria-sort": column.name === sorted ? "descending" : undefined },
-        h("button", { type: "button", onclick: () => this.sort(column.name) }, column.title, column.name === sorted ? " ▾" : ""),
-      ))),
-    );
+    const focused = this.head.contains(document.activeElement) ? document.activeElement?.getAttribute("data-sorts") : null;
+    replace(this.head, h("tr", {}, columns.map((column) => this.heading(column, sorted))));
+    if (focused) this.head.querySelector<HTMLElement>(`[data-sorts="${focused}"]`)?.focus();
     this.table.setAttribute("aria-rowcount", String(places.length + 1));
     this.draw();
+  }
+
+  private heading({ title, sorts, words }: Column, sorted: string): HTMLElement {
+    const rising = sorts === "label";
+    const order = sorts === sorted && sorts ? (rising ? "ascending" : "descending") : undefined;
+    const arrow = order && h("span", { "aria-hidden": "true" }, rising ? " ▴" : " ▾");
+    const content = sorts ? h("button", { type: "button", "data-sorts": sorts, onclick: () => this.sort(sorts) }, title, arrow) : title;
+    return h("th", { scope: "col", "aria-sort": order, class: words ? "words" : undefined }, content);
   }
 
   private draw(): void {
@@ -52,7 +56,8 @@ export class Table {
       h(
         "tr",
         { "aria-rowindex": first + at + 2, class: this.faint(place) ? "absent" : undefined },
-        this.columns.map((column, number) => (number === 0 ? h("th", { scope: "row" }, column.cell(place)) : h("td", {}, column.cell(place)))),
+        this.columns.map(({ cell, words }, number) =>
+          number === 0 ? h("th", { scope: "row" }, cell(place)) : h("td", { class: words ? "words" : undefined }, cell(place))),
       ),
     );
     replace(this.body, filler(first), rows, filler(places.length - last));

@@ -15,9 +15,18 @@ function logo(): SVGSVGElement {
   );
 }
 
+const themes = h("button", { type: "button", class: "plain", onclick: switchTheme });
+
+/** Says on the switch which theme it leads to; the button stays, and with it the focus. */
+export function retouch(): void {
+  const other = theme() === "dark" ? "light" : "dark";
+  themes.setAttribute("aria-label", `Switch to the ${other} theme`);
+  themes.textContent = other === "dark" ? "☾" : "☀";
+}
+
 export function top(place: string): void {
   const who = key() ? (isAdmin() ? "administrator" : "reader") : "";
-  const other = theme() === "dark" ? "light" : "dark";
+  retouch();
   replace(
     document.getElementById("top")!,
     h(
@@ -27,7 +36,7 @@ export function top(place: string): void {
       h("span", { class: "grow quiet" }, place),
       who && h("span", { class: "pill" }, who),
       who && h("button", { type: "button", class: "plain", onclick: leave }, "Sign out"),
-      h("button", { type: "button", class: "plain", "aria-label": `Switch to the ${other} theme`, onclick: switchTheme }, other === "dark" ? "☾" : "☀"),
+      themes,
     ),
   );
 }

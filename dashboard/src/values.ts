@@ -1,28 +1,19 @@
-/** The table of all values, and the choice of those whose trend is drawn. */
+/** The table of all values: as it is shown, and as it is exported. */
 
-import type { Shown } from "./collection.ts";
+import type { Shown } from "./asking.ts";
 import { h } from "./dom.ts";
-import { decimals, percent, plusMinus, whole } from "./format.ts";
+import { decimals, percent, plusMinus, whole, type Sheet } from "./format.ts";
 import { absent } from "./histogram.ts";
 import { Table, type Column } from "./table.ts";
+import type { View } from "./view.ts";
 
 export function columnsOf({ answers, names, difference }: Shown): Column[] {
   const { label } = answers[0]!.columns;
-  const columns: Column[] = [{ name: "label", title: "value", cell: (place) => label[place]! }];
-  answers.forEach(({ columns: each }, i) => {
-    const of = names[i] ? `${names[i]}: ` : "";
-    const places = (place: number): number => decimals(each.std_error[place]!);
-    columns.push(
-      { name: i === 0 ? "frequency" : `share-${i}`, title: `${of}share`, cell: (place) => plusMinus(each.frequency[place]!, each.std_error[place]!) },
-      { name: `interval-${i}`, title: `${of}interval`, cell: (place) => `${percent(each.low[place]!, places(place))} to ${percent(each.high[place]!, places(place))}` },
-    );
-    if (answers.length === 1) columns.push({ name: "users", title: "people", cell: (place) => whole(each.users[place]!) });
-  });
+  const columns: Column[] = [{ title: "value", sorts: "label", words: true, cell: (place) => label[place]! }];
   if (difference) {
-    const found = new Map(difference.values.map((each) => [each.name, each]));
+    const found = new Map(difference.found.values.map((each) => [each.name, each]));
     columns.push({
-      name: "difference",
-      title: `${names[0]} minus ${names[1]}`,
+      title: `${difference.names[0]} minus ${difference.names[1]}`,
       cell: (place) => {
         const each = found.get(label[place]!);
         if (!each) return "";
@@ -31,22 +22,48 @@ export function columnsOf({ answers, names, difference }: Shown): Column[] {
       },
     });
   }
+  answers.forEach(({ columns: each }, i) => {
+    const of = names[i] ? `${names[i]}: ` : "";
+    const places = (place: number): number => decimals(each.std_error[place]!);
+    columns.push(
+      { title: `${of}share`, ...(i === 0 ? { sorts: "frequency" as const } : {}), cell: (place) => plusMinus(each.frequency[place]!, each.std_error[place]!) },
+      { title: `${of}interval`, cell: (place) => `${percent(each.low[place]!, places(place))} to ${percent(each.high[place]!, places(place))}` },
+    );
+    if (answers.length === 1) columns.push({ title: "people", cell: (place) => whole(each.users[place]!) });
+  });
   return columns;
 }
 
-export function valuesTable(shown: Shown, order: readonly number[], again: () => void): HTMLElement {
-  const { view, answers } = shown;
-  const table = new Table("All values with their errors", (column) => {
-    view.sort = column === "label" ? "label" : "frequency";
-    again();
+/** All columns of all groups, as numbers. */
+export function sheetOf({ answers, names }: Shown, order: readonly number[]): Sheet {
+  const heads = ["label"];
+  answers.forEach((_, i) => {
+    for (const each of ["frequency", "std_error", "low", "high", "users"]) heads.push(names[i] ? `${names[i]} ${each}` : each);
   });
-  const group = { name: "", ...answers[0]!.columns };
-  table.show(columnsOf(shown), order, view.sort === "label" ? "label" : view.sort === "frequency" ? "frequency" : "", (place) => absent(group, place));
-  return h(
-    "section",
-    { class: "sheet", "aria-label": "Table" },
-    h("h2", {}, "All values"),
-    table.element,
-    h("p", { class: "quiet small" }, "± is one standard error. Grey: the interval contains zero, so the value may not occur at all.", shown.difference ? " *: the interval of the difference excludes zero." : ""),
-  );
+  const rows = order.map((place) => [
+    answers[0]!.columns.label[place]!,
+    ...answers.flatMap(({ columns: { frequency, std_error, low, high, users } }) => [frequency[place]!, std_error[place]!, low[place]!, high[place]!, users[place]!]),
+  ]);
+  return { heads, rows };
+}
+
+export class Values {
+  private readonly table: Table;
+  private readonly remark = h("p", { class: "quiet small" });
+  readonly element: HTMLElement;
+
+  constructor(private readonly view: View, again: () => void) {
+    this.table = new Table("All values with their errors", (by) => {
+      view.sort = by;
+      again();
+    });
+    this.element = h("section", { class: "sheet", "aria-label": "Table" }, h("h2", {}, "All values"), this.table.element, this.remark);
+  }
+
+  show(shown: Shown, order: readonly number[]): void {
+    const group = { name: "", ...shown.answers[0]!.columns };
+    this.table.show(columnsOf(shown), order, this.view.sort, (place) => absent(group, place));
+    this.remark.textContent = "± is one standard error. Grey: the interval contains zero, so the value may not occur at all."
+      + (shown.difference ? " *: the interval of the difference excludes zero." : "");
+  }
 }

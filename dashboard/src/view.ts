@@ -12,6 +12,9 @@ export interface View {
   search: string;
   only: Record<string, string>; // a label of a segment
   compare: string; // a segment whose labels are shown side by side
+  groups: string[]; // its labels that are shown; none: the first ones
+  minuend: string; // of the difference between two groups
+  subtrahend: string;
   picked: string[]; // values in the trend
 }
 
@@ -27,12 +30,15 @@ export const START: View = {
   search: "",
   only: {},
   compare: "",
+  groups: [],
+  minuend: "",
+  subtrahend: "",
   picked: [],
 };
 
 export function readView(text: string): View {
   const found = new URLSearchParams(text);
-  const view: View = { ...START, only: {}, picked: found.getAll("picked").slice(0, 4) };
+  const view: View = { ...START, only: {}, groups: found.getAll("group"), picked: found.getAll("picked").slice(0, 4) };
   view.range = found.get("range") ?? "";
   view.method = found.get("method") ?? "";
   view.target = found.get("target") === "population" ? "population" : "users";
@@ -44,6 +50,8 @@ export function readView(text: string): View {
   view.top = Math.max(1, Math.min(500, Number(found.get("top")) || START.top));
   view.search = found.get("search") ?? "";
   view.compare = found.get("compare") ?? "";
+  view.minuend = found.get("of") ?? "";
+  view.subtrahend = found.get("minus") ?? "";
   for (const [name, value] of found) if (name.startsWith("only.")) view.only[name.slice(5)] = value;
   return view;
 }
@@ -63,6 +71,9 @@ export function writeView(view: View): string {
   put("top", String(view.top), String(START.top));
   put("search", view.search, "");
   put("compare", view.compare, "");
+  put("of", view.minuend, "");
+  put("minus", view.subtrahend, "");
+  for (const label of view.groups) found.append("group", label);
   for (const [name, label] of Object.entries(view.only)) found.set(`only.${name}`, label);
   for (const label of view.picked) found.append("picked", label);
   return found.toString();

@@ -43,11 +43,15 @@ class Site:
     def ask_about(self, name: str = "way-to-work", labels: list[str] | None = None, **settings: Any) -> dn.Mechanism:
         """Make a collection of a question with these answers."""
         made = dn.mechanism("grr", labels=labels or WAYS, epsilon=2.0)
-        body = {"name": name, "spec": made.spec.to_dict(), "settings": {"minimum": 1, **settings}}
+        self.make(made.spec.to_dict(), name, **settings)
+        return made
+
+    def make(self, spec: dict[str, Any], name: str = "way-to-work", **settings: Any) -> None:
+        """Make a collection of a spec."""
+        body = {"name": name, "spec": spec, "settings": {"minimum": 1, **settings}}
         answer = self.served.ask("POST", "/v1/collections", body, self.collector.admin)  # over HTTP: the browser
         assert answer.status == 201, answer  # has an event loop of its own in this thread
         self.collector.keys[name] = {each["role"]: each["key"] for each in answer.json["keys"]}
-        return made
 
     def fill(
         self,
@@ -111,14 +115,14 @@ def choose(page: Page, value: str) -> None:
     page.get_by_role("radio", name=value, exact=True).check()
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="See what would be sent").click()
-    page.get_by_role("heading", name="This is all that will be sent").wait_for()
+    page.get_by_role("heading", name="This is the report").wait_for()
 
 
 def send(page: Page) -> str:
     """Send the report; return what the page says then."""
     page.get_by_role("button", name="Send it").click()
     heading = page.locator("h1")
-    heading.filter(has_not_text="This is all").wait_for()
+    heading.filter(has_not_text="This is the report").wait_for()
     return heading.inner_text()
 
 

@@ -46,7 +46,7 @@ PLACES = {
     "collection": ("#/c/way-to-work", "section[aria-label=Trend] svg path"),
     "new collection": ("#/new", "h1:has-text('New collection')"),
     "settings": ("#/c/way-to-work/settings", "section[aria-label=Keys] table"),
-    "sign in": ("#/key", "h1:has-text('Who looks?')"),
+    "sign in": ("#/key", "h1:has-text('Sign in')"),
 }
 
 
@@ -78,7 +78,7 @@ def test_the_table_has_the_numbers_of_the_api(filled: Site) -> None:
         assert label == value["label"]
         assert float(share.split("%")[0]) == pytest.approx(100 * value["frequency"], abs=0.06)
         assert number(people) == pytest.approx(value["users"], abs=1)
-    expect(page.get_by_text("factor of 7.4").first).to_be_visible()
+    expect(page.get_by_text("factor of 7.39").first).to_be_visible()
     assert page.get_by_role("link", name="Settings and keys").count() == 0  # for administrators alone
     assert filled.errors == []
 
@@ -103,7 +103,7 @@ def test_what_is_shown_can_be_taken_along(filled: Site) -> None:
     kept = {}
     for button in ("CSV", "Arrow", "PNG", "SVG"):
         with page.expect_download() as waiting:
-            page.get_by_role("button", name=button, exact=True).click()
+            page.locator("section[aria-label=Histogram]").get_by_role("button", name=button, exact=True).click()
         kept[button] = waiting.value.path().read_bytes()
     rows = list(csv.DictReader(kept["CSV"].decode().splitlines()))
     assert [row["label"] for row in rows] == [*WAYS[:3], "car"]
@@ -205,7 +205,9 @@ def test_pages_carry_the_strict_policy_and_name_no_other_host(site: Site) -> Non
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
-        text = answer.body.decode().replace("http://www.w3.org/2000/svg", "").replace("https://w3.org", "")
+        text = answer.body.decode()
+        for known in ("http://www.w3.org/2000/svg", "https://w3.org", "https://example.org"):  # names, and an example
+            text = text.replace(known, "")
         assert "http://" not in text, name
         assert "https://" not in text, name
     assert json.loads(site.served.ask("GET", "/package.json").body)["kind"] == "not-found"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from deniable.cli.commands.demo import network
+from deniable.cli.commands.demo import browser, network
+from deniable.cli.commands.demo.screen import program
 from tests.cli.command import run, succeed
 
 PEOPLE = 4_000
@@ -29,6 +30,7 @@ def test_the_answer_stands_beside_the_truth_and_nothing_is_left(temporary: Path)
     # each of 50 intervals misses the truth once in 20 times: more than 20 misses have a chance below 1e-9
     assert int(re.findall(r"(\d+) of 50 intervals hold the truth", out)[0]) >= 30
     assert len(re.findall(r"holds it|misses it", out)) == 12
+    assert ("5 of the people answered on the page" if program() else "nobody answered in a browser") in out
     assert [path.name for path in temporary.iterdir()] == ["out"]
     port = int(re.findall(r"http://127\.0\.0\.1:(\d+)", out)[0])
     with socket.socket() as probe:
@@ -50,3 +52,9 @@ def test_it_can_stay_until_somebody_stops_it(temporary: Path, monkeypatch: pytes
     assert list(temporary.iterdir()) == []
     assert {"dnw", "dnr", "dna"} == set(re.findall(r"(dn[wra])_[\w-]{22}$", outcome.out, re.MULTILINE))
     assert re.search(r"^dashboard +http://127\.0\.0\.1:\d+/#/key\?key=dnr_[\w-]{22}&to=", outcome.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", [None, "/bin/false"])
+def test_without_a_browser_that_works_nobody_answers_in_one(path: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser, "program", lambda: path)
+    assert browser.answer_all([browser.Answering("http://127.0.0.1:9/", "walk")]) == 0

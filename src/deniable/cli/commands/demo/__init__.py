@@ -38,8 +38,12 @@ def demo(
     coins come from a seed, so that the numbers can be repeated.
 
     With --collector a collector is started on a free port and a temporary folder,
-    100,000 people answer it by HTTP, and its answer is printed beside the truth.
-    Their reports are real, made by secure randomness: only the people are simulated.
+    100,000 people answer it by HTTP, a few of them in Chromium where there is one,
+    and its answer is printed beside the truth. Their reports are real, made by
+    secure randomness: only the people are simulated.
+
+    With --serve it also asks "commute", a question that any page may use: the links,
+    the page and the script of the documentation work with its keys.
 
     \b
     Examples:
@@ -105,26 +109,42 @@ def over_network(seed: int, out: Path | None, *, stay: bool = False) -> None:
         console().print(answer_table(asked))
         times = f"arrived in {asked.sent:.1f} s, the answer took {1e3 * asked.answered:.0f} ms"
         typer.echo(f"{asked.answer['n']:,} reports {times}. {asked.covered} of {len(LABELS)} intervals hold the truth.")
+        typer.echo(
+            f"{asked.browsers} of the people answered on the page for participants, in Chromium."
+            if asked.browsers
+            else "There is no Chromium here that can be used, so nobody answered in a browser."
+        )
         if out is not None:
             path = out / "dashboard.png"
             drawn = take(link(served.url, served.keys["read"], COLLECTION), path)
             typer.echo(f"wrote {path}" if drawn else "There is no Chromium here, so the dashboard is not drawn.")
         if stay:
-            _invite(served, COLLECTION)
+            _invite(served, seed)
     typer.echo("The collector has stopped, and its temporary folder is gone.")
 
 
-def _invite(served: Any, collection: str) -> None:
+def _invite(served: Any, seed: int) -> None:
     """Say where everything is, and wait until somebody presses Ctrl-C."""
+    from deniable.cli.commands.demo import commute, network, story
     from deniable.cli.commands.demo.screen import link, question
 
-    read, write = served.keys["read"], served.keys["write"]
-    typer.echo(f"\ndashboard            {link(served.url, read, collection)}")
-    typer.echo(f"answer it yourself   {question(served.url, write, read, collection)}")
-    typer.echo(f"form of the question {served.url}/v1/forms/{collection}")
-    typer.echo(f"description          {served.url}/v1/openapi.json")
-    for role, key in (("write", write), ("read", read), ("administrator", served.admin)):
-        typer.echo(f"key: {role:<15} {key}")
+    url, read, write = served.url, served.keys["read"], served.keys["write"]
+    own, seen = commute.open_commute(served, seed)
+    release = {"release": network.RELEASES[-1]}
+    demo = question(url, write, network.COLLECTION, read=read, title=story.QUESTION, segments=release)
+    for name, text in (
+        ("collector", url),
+        ("dashboard", link(url, read, network.COLLECTION)),
+        ("answer it yourself", question(url, own, commute.COLLECTION, read=seen, title=commute.QUESTION)),
+        ("answer the demo", demo),
+        ("form of the question", f"{url}/v1/forms/{network.COLLECTION}"),
+        ("description", f"{url}/v1/openapi.json"),
+        ("key to answer commute", own),
+        ("key to answer the demo", write),
+        ("key to read the demo", read),
+        ("key of an administrator", served.admin),
+    ):
+        typer.echo(f"{name:<24} {text}")
     typer.echo("The keys are printed because this is a demo. Ctrl-C stops the collector and deletes what it has.")
     with suppress(KeyboardInterrupt):
         Event().wait()

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.cli.commands.demo.story import LABELS, users
+from deniable.cli.commands.demo.browser import Answering, answer_all
+from deniable.cli.commands.demo.screen import question
+from deniable.cli.commands.demo.story import LABELS, QUESTION, users
 from deniable.cli.running import CommandError
 from deniable.cli.terminal import table
 from deniable.collector.load.address import Address
@@ -38,7 +40,8 @@ PEOPLE = 100_000
 COLLECTION = "last-error"
 RELEASES = ("5.1", "5.2")
 _DAYS = 6
-# how people answer: some by the client library, some by reports of their own, the others through gateways
+_BROWSERS = 5  # people who answer on the participant's page, where there is a browser
+# how the others answer: some by the client library, some by reports of their own, most through gateways
 _DEVICES, _SINGLES, _WITH_IDS = 0.0005, 0.01, 0.2
 _BATCH = 500
 _START_SECONDS, _STOP_SECONDS = 60.0, 30.0
@@ -62,6 +65,7 @@ class Asked:
 
     truth: Floats
     answer: dict[str, Any]
+    browsers: int  # people who answered in a real browser
     sent: float
     answered: float
 
@@ -107,11 +111,12 @@ def _collection(url: str, folder: Path, mechanism: Mechanism) -> Served:
 
 
 def ask(served: Served, mechanism: Mechanism, seed: int, people: int) -> Asked:
-    """Let simulated people answer: some by devices, some by single reports, most through gateways."""
+    """Let simulated people answer: a few in a browser, some by devices or single reports, most through gateways."""
     values = users(people, generator(seed))
-    start = time.perf_counter()
-    ends = [round(share * people) for share in (_DEVICES, _SINGLES, _WITH_IDS)]
-    devices, singles, with_ids, others = np.split(values, ends)
+    browsers = _in_browsers(served, values[:_BROWSERS])
+    start = time.perf_counter()  # what the collector takes, not how long a browser takes to start
+    ends = [browsers, *(browsers + round(share * people) for share in (_DEVICES, _SINGLES, _WITH_IDS))]
+    _, devices, singles, with_ids, others = np.split(values, ends)
     _devices(served, devices)
     target = Target(served.office.address, mechanism, Key.read(served.keys[WRITE]).secret, _places())
     for part, plan in (
@@ -128,7 +133,7 @@ def ask(served: Served, mechanism: Mechanism, seed: int, people: int) -> Asked:
     reader = Administration(served.office.address, Key.read(served.keys[READ]), name=COLLECTION)
     answer = reader.json("GET", f"/v1/collections/{COLLECTION}/estimate")
     truth = np.bincount(values, minlength=len(LABELS)) / people
-    return Asked(truth, answer, sent, time.perf_counter() - start)
+    return Asked(truth, answer, browsers, sent, time.perf_counter() - start)
 
 
 def _places() -> list[Place]:
@@ -136,6 +141,16 @@ def _places() -> list[Place]:
     days = Buckets.of(DAY)
     today = days.at(time.time())
     return [(today - ago * days.hours, bytes([release])) for ago in range(_DAYS) for release in range(len(RELEASES))]
+
+
+def _in_browsers(served: Served, values: Indices) -> int:
+    """Answer on the participant's page, in windows of their own; return how many did."""
+    people = []
+    for number, place in enumerate(values.tolist()):
+        group = {"release": RELEASES[number % len(RELEASES)]}
+        link = question(served.url, served.keys[WRITE], COLLECTION, title=QUESTION, segments=group)
+        people.append(Answering(link, LABELS[place]))
+    return answer_all(people)
 
 
 def _devices(served: Served, values: Indices) -> None:
