@@ -76,7 +76,11 @@ def admin_key(service: Service, folder: Path | None) -> Path | None:
         key = Key.read(given.strip())
         if key.role != ADMIN:
             raise InvalidArgument(ADMIN_VARIABLE, "hold an administrator's key, which starts with dna_", "another key")
-        service.office.keep_key(key, None, "from the environment")
+        try:
+            service.office.keep_key(key, None, "from the environment")
+        except Refused:
+            hint = f'Make another with: python -c "{_MAKING}"'
+            raise InvalidArgument(ADMIN_VARIABLE, "hold a key that is good", "one that was revoked", hint) from None
         service.refresh()
         return None
     if any(holder.role == ADMIN for holder in service.directory.holders.values()):

@@ -34,6 +34,9 @@ MATRIX: dict[str, tuple[str, bool]] = {
     "GET /v1/collections/{name}/keys": (ADMIN, False),
     "POST /v1/collections/{name}/keys": (ADMIN, False),
     "DELETE /v1/collections/{name}/keys/{id}": (ADMIN, False),
+    "GET /v1/keys": (ADMIN, False),
+    "POST /v1/keys": (ADMIN, False),
+    "DELETE /v1/keys/{id}": (ADMIN, False),
     "GET /v1/collections/{name}/estimate": (READ, False),
     "GET /v1/collections/{name}/trend": (READ, False),
     "GET /v1/collections/{name}/difference": (READ, False),
@@ -56,6 +59,7 @@ BODIES: dict[str, Any] = {
     "POST /v1/collections": {"name": "new", "spec": M.spec.to_dict()},
     "POST /v1/collections/{name}/specs": {"spec": M.spec.to_dict()},
     "POST /v1/collections/{name}/keys": {"role": "read"},
+    "POST /v1/keys": {"label": "another administrator"},
     "POST /v1/collections/{name}/candidates": {"candidates": ["a"]},
     "POST /v1/collections/{name}/summaries": b"no table",
     "POST /v1/preview": {"labels": ["a", "b"], "epsilon": 1.0},
@@ -130,6 +134,33 @@ def test_a_revoked_key_opens_nothing_and_its_successor_does(two: Running) -> Non
     listed = two.ask("GET", "/v1/collections/themes/keys", None, two.admin).json["keys"]
     assert [each["label"] for each in listed if each["revoked"] is not None] == ["app 2"]
     assert "dnw_" not in str(listed)
+
+
+def test_an_administrators_key_is_listed_replaced_and_revoked_but_not_the_last(collector: Running) -> None:
+    def keys(key: str) -> list[dict[str, Any]]:
+        return list(collector.ask("GET", "/v1/keys", None, key).json["keys"])
+
+    (first,) = keys(collector.admin)
+    assert (first["role"], first["label"], first["revoked"]) == ("admin", "tests", None)
+    refused = collector.ask("DELETE", f"/v1/keys/{first['id']}", None, collector.admin)
+    assert (refused.kind, refused.status) == ("conflict", 409)
+    assert "POST /v1/keys" in refused.json["error"]
+    made = collector.ask("POST", "/v1/keys", {"label": "new"}, collector.admin)
+    assert (made.status, made.json["role"]) == (201, "admin")
+    assert collector.ask("DELETE", f"/v1/keys/{first['id']}", None, made.json["key"]).json == {"revoked": True}
+    assert collector.ask("GET", "/v1/keys", None, collector.admin).kind == "unknown-key"
+    assert {each["label"]: each["revoked"] is None for each in keys(made.json["key"])} == {"tests": False, "new": True}
+    assert collector.ask("DELETE", f"/v1/keys/{made.json['id']}", None, made.json["key"]).kind == "conflict"
+    assert collector.ask("DELETE", f"/v1/keys/{first['id']}", None, made.json["key"]).kind == "not-found"
+    assert "dna_" not in str(keys(made.json["key"]))
+
+
+def test_a_key_is_revoked_by_the_route_of_its_kind_alone(collector: Running) -> None:
+    admin = collector.ask("POST", "/v1/keys", {}, collector.admin).json
+    own = collector.ask("GET", "/v1/collections/themes/keys", None, collector.admin).json["keys"][0]
+    assert collector.ask("DELETE", f"/v1/keys/{own['id']}", None, collector.admin).kind == "not-found"
+    path = f"/v1/collections/themes/keys/{admin['id']}"
+    assert collector.ask("DELETE", path, None, collector.admin).kind == "not-found"
 
 
 def test_a_read_key_lists_its_own_collection_only(two: Running) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from deniable.collector.running import ADMIN_VARIABLE
+from deniable.collector.running import ADMIN_VARIABLE, opened
+from deniable.collector.service.directory import key_id
 from deniable.collector.store.opening import open_store
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
@@ -134,3 +135,19 @@ def test_the_administrators_key_can_come_from_the_environment(tmp_path: Path, mo
         connection.close()
     finally:
         assert end(process)[0] == 0
+
+
+def test_a_key_from_the_environment_that_was_revoked_is_refused_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = Key.new("admin"), Key.new("admin")
+    with opened(tmp_path / "store") as collector:
+        for key in (old, new):
+            collector.service.office.keep_key(key, None, "")
+        collector.service.refresh()
+        collector.service.office.revoke(collector.service.directory, None, key_id(old.digest))
+    monkeypatch.setenv(ADMIN_VARIABLE, old.text)
+    refused = run("serve", tmp_path / "store")
+    assert refused.code == 2
+    assert f"{ADMIN_VARIABLE} must hold a key that is good, got 'one that was revoked'" in refused.err
+    assert old.text not in refused.err

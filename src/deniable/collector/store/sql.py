@@ -111,10 +111,12 @@ class SqlStore:
         """All keys."""
         return self.database.read(administration.all_keys)
 
-    def add_collection(self, name: str, settings: str, signer: bytes, spec: SpecRow) -> CollectionRow:
-        """Make a collection and its first spec."""
+    def add_collection(
+        self, name: str, settings: str, signer: bytes, spec: SpecRow, own: Sequence[KeyRow] = ()
+    ) -> CollectionRow:
+        """Make a collection, its first spec and its first keys."""
         return self.database.write(
-            lambda connection: administration.add_collection(connection, name, settings, signer, spec)
+            lambda connection: administration.add_collection(connection, name, settings, signer, spec, own)
         )
 
     def change_collection(self, number: int, settings: str, before: str) -> bool:
@@ -131,6 +133,8 @@ class SqlStore:
         """Add a key."""
         self.database.write(lambda connection: administration.add_key(connection, key))
 
-    def revoke_key(self, digest: bytes, at: int) -> bool:
-        """Revoke a key; False if there is none that is valid."""
-        return self.database.write(lambda connection: administration.revoke_key(connection, digest, at))
+    def revoke_key(self, digest: bytes, at: int, *, keep_one: bool = False) -> bool:
+        """Revoke a key; False if there is none that is valid, or to `keep_one`, if it is the last of its role."""
+        return self.database.write(
+            lambda connection: administration.revoke_key(connection, digest, at, keep_one=keep_one)
+        )
