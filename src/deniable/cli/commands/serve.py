@@ -138,22 +138,23 @@ def _made(
     collector: Collector, spec: Path, name: str | None, minimum: int, origins: tuple[str, ...], home: Path | None
 ) -> dict[str, Any]:
     """Make the collection of a spec at the first start, and write its keys beside the store."""
-    import json
-
-    from deniable.collector.running import ready_made, write_secret
+    from deniable.collector.running import ready_made
     from deniable.collector.service.settings import Settings
     from deniable.core.documents import read_json
 
     chosen = name or spec.stem.lower()
     with about(str(spec)):
         document = read_json(spec.read_bytes())
-        keys = ready_made(collector.service, chosen, document, Settings(minimum=minimum, origins=origins))
-    told: dict[str, Any] = {"collection": chosen, "form": f"/v1/forms/{chosen}"}
-    if keys is not None:
-        path = (home or Path()) / f"{chosen}.keys.json"
-        write_secret(path, json.dumps(keys, indent=2))
-        told["keys"] = str(path)
-    return told
+        file = (home or Path()) / f"{chosen}.keys.json"
+        settings = Settings(minimum=minimum, origins=origins)
+        # the collectors of a shared database need no file each
+        made = ready_made(collector.service, chosen, document, settings, file, mend=home is not None)
+    if made.keys and not made.new:
+        note(
+            f"The collection {chosen} had no file of keys, so it has new ones. Others stay good until you revoke them."
+        )
+    told = {"collection": chosen, "form": f"/v1/forms/{chosen}"}
+    return told if made.keys is None else {**told, "keys": str(made.keys)}
 
 
 def _tell(told: dict[str, Any], as_json: bool) -> None:
