@@ -88,6 +88,10 @@ class MemoryStore:
                 new += reports[-1].n
         return new
 
+    def known(self, collection: int, hour: int, ids: Sequence[bytes]) -> set[bytes]:
+        """Which of these ids were seen and are not forgotten."""
+        return {one for one in ids if (collection, hour, one) in self._ids}
+
     def waiting(self) -> list[tuple[Cell, int]]:
         """The cells with reports that are not counted."""
         counts = {cell: sum(r.n for r in known.reports if not r.counted) for cell, known in sorted(self._cells.items())}
@@ -112,8 +116,10 @@ class MemoryStore:
     def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:
         """Delete a stored report by its id, or see to it that it is not taken when it arrives."""
         key = (collection, hour, report_id)
+        if hour < self._collections[collection - 1].remembered_from:
+            return "forgotten"
         if key not in self._ids:
-            if remember and hour >= self._collections[collection - 1].remembered_from:
+            if remember:
                 self._ids[key] = "deleted"
             return "unknown"
         if self._ids[key] == "deleted":

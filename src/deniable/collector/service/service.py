@@ -110,6 +110,8 @@ class Service:
         holder.allowance.take(1)
         remember = may_arrive(desk, self.clock, hour, report_id)
         found = self.store.delete_report(desk.number, hour, report_id, remember=remember)
+        if found == "forgotten":
+            raise Refused("too-old", "ids of this bucket are no longer known: the report may have been counted")
         if found == "unknown":
             raise Refused("no-such-report")
         return found

@@ -54,6 +54,10 @@ class Store(Protocol):
         """
         ...
 
+    def known(self, collection: int, hour: int, ids: Sequence[bytes]) -> set[bytes]:
+        """Which of these ids of reports and whole batches are remembered, whatever became of what they name."""
+        ...
+
     def waiting(self) -> list[tuple[Cell, int]]:
         """The cells with stored reports that are not counted yet, and how many reports that are."""
         ...
@@ -68,9 +72,9 @@ class Store(Protocol):
     def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:
         """Delete a stored report by its id: "deleted" if it was never counted, "counted" if it is in the counts already
 
-        (and whatever was kept of it is deleted now), "unknown" if no such id is remembered. The id stays remembered; an
-        unknown one of an hour whose reports are taken is from now on, if `remember`, so that its report is not counted
-        when it arrives.
+        (and whatever was kept of it is deleted now), "unknown" if no such id is remembered, "forgotten" if none of its
+        hour is any more. The id stays remembered; an unknown one is from now on, if `remember`, so that its report is
+        not counted when it arrives.
         """
         ...
 

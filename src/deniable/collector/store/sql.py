@@ -30,6 +30,10 @@ class SqlStore:
             return []
         return self.database.write(lambda connection: arriving.commit(self.database, connection, deliveries))
 
+    def known(self, collection: int, hour: int, ids: Sequence[bytes]) -> set[bytes]:
+        """Which of these ids are remembered."""
+        return self.database.read(lambda connection: arriving.known(connection, collection, hour, ids))
+
     def waiting(self) -> list[tuple[Cell, int]]:
         """The cells with reports that are not counted yet, and how many."""
         return self.database.read(counting.waiting)
