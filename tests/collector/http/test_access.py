@@ -8,7 +8,7 @@ import pytest
 
 from deniable.collector.http.table import ANYBODY, ROUTES, Route
 from deniable.wire.keys import ADMIN, READ, WRITE, Key
-from tests.collector.http.running import DAY, M, Running, batch, frame
+from tests.collector.http.running import DAY, Answer, M, Running, batch, frame
 
 ID = "00" * 16
 KEYS = ("none", "unknown", WRITE, READ, ADMIN, "other write", "other read")
@@ -92,6 +92,18 @@ def opens(route: Route, key: str) -> bool:
     return key in OPEN_TO[role] or (key.startswith("other ") and others and own in OPEN_TO[role])
 
 
+def ask(collector: Running, route: Route, secret: str | None) -> Answer:
+    """Send a request that fits the route."""
+    path = route.path.replace("{name}", "themes").replace("{id}", ID).replace("{file}", "app.css")
+    path += QUERIES.get(path.removeprefix("/v1/").removeprefix("collections/themes/"), "")
+    body = BODIES.get(route.key)
+    if route.path == "/v1/reports" and route.method == "POST":
+        body = frame(collector, key=bytes(16)).to_bytes()
+    elif route.path == "/v1/batches":
+        body = batch(collector, ["a"], key=bytes(16)).to_bytes()
+    return collector.ask(route.method, path, body, secret)
+
+
 def test_every_route_has_a_row() -> None:
     assert set(MATRIX) == {route.key for route in ROUTES}
     assert {route.key: route.role for route in ROUTES} == {key: role for key, (role, _) in MATRIX.items()}
@@ -100,15 +112,7 @@ def test_every_route_has_a_row() -> None:
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.key)
 def test_a_key_opens_what_its_row_says_and_nothing_else(two: Running, route: Route, key: str) -> None:
-    secret = key_named(two, key, route.role)
-    path = route.path.replace("{name}", "themes").replace("{id}", ID).replace("{file}", "app.css")
-    path += QUERIES.get(path.removeprefix("/v1/").removeprefix("collections/themes/"), "")
-    body = BODIES.get(route.key)
-    if route.path == "/v1/reports" and route.method == "POST":
-        body = frame(two, key=bytes(16)).to_bytes()
-    elif route.path == "/v1/batches":
-        body = batch(two, ["a"], key=bytes(16)).to_bytes()
-    answer = two.ask(route.method, path, body, secret)
+    answer = ask(two, route, key_named(two, key, route.role))
     if key.startswith("other write") and route.role == WRITE and not MATRIX[route.key][1]:
         assert answer.status == 200  # the report goes to the collection of the key
     elif opens(route, key):
@@ -116,6 +120,19 @@ def test_a_key_opens_what_its_row_says_and_nothing_else(two: Running, route: Rou
         assert answer.status < 500
     else:
         assert answer.kind == {"none": "no-key", "unknown": "unknown-key"}.get(key, "wrong-key")
+
+
+@pytest.mark.parametrize("route", [route for route in ROUTES if route.role != ANYBODY], ids=lambda route: route.key)
+def test_every_route_with_a_key_is_bounded_by_the_rate_of_the_key(two: Running, route: Route) -> None:
+    allowance = two.service.directory.holder_of(Key.read(two.key(route.role))).allowance
+    rates = allowance.requests, allowance._requests
+    allowance.requests, allowance._requests = 0.001, 0.0
+    try:
+        answer = ask(two, route, two.key(route.role))
+    finally:
+        allowance.requests, allowance._requests = rates
+    assert (answer.status, answer.kind) == (429, "rate")
+    assert 0 < int(answer.headers["retry-after"]) <= 1000
 
 
 def test_a_key_with_the_right_secret_and_another_role_is_refused(two: Running) -> None:

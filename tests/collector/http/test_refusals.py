@@ -282,6 +282,7 @@ def test_readiness_waits_for_no_question(collector: Running) -> None:
         release = threading.Event()
         stack.callback(release.set)
         for _ in range(100):
-            collector.application._pool.submit(release.wait, 30)
+            for threads in (collector.application._answering, collector.application._prompt):
+                threads.pool.submit(release.wait, 30)
         assert collector.ask("GET", "/ready").status == 200
         assert not release.is_set()
