@@ -66,13 +66,16 @@ REASONS: dict[str, Reason] = {
 }
 
 
+_LONGEST_WAIT = 86_400.0  # seconds
+
+
 class Refused(DeniableError):
     """A request that is refused, for one of the `REASONS`; the message says what is wrong, then what to do."""
 
     def __init__(self, kind: str, message: str = "", *, retry_after: float | None = None) -> None:
         self.kind = kind
         self.reason = REASONS[kind]
-        self.retry_after = retry_after
+        self.retry_after = None if retry_after is None else min(max(retry_after, 0.0), _LONGEST_WAIT)
         super().__init__(message or self.reason.meaning)
 
     @property
