@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from deniable.collector.service.clock import Clock
 from deniable.collector.service.directory import Desk, Holder
 from deniable.collector.service.issued import were_issued
@@ -27,13 +29,13 @@ class Taken:
 
     __slots__ = ("asked", "cell", "desk", "frame", "ids", "late", "outcome", "ticket", "wake")
 
-    def __init__(self, desk: Desk, asked: Asked, frame: Frame, cell: Cell, ids: tuple[bytes, ...]) -> None:
+    def __init__(self, desk: Desk, asked: Asked, frame: Frame, cell: Cell, late: Refused | None) -> None:
         self.desk = desk
         self.asked = asked
         self.frame = frame
         self.cell = cell
-        self.ids = ids  # of the reports, or of the batch
-        self.late: Refused | None = None
+        self.ids: tuple[bytes, ...] = ()  # of the reports, or of the batch
+        self.late = late
         self.outcome: int | Exception | None = None
         self.wake: Callable[[Sequence[Taken]], None] = nobody
         self.ticket: Any = None  # of whoever waits
@@ -49,7 +51,7 @@ def nobody(_: Sequence[Taken]) -> None:
 
 
 def checked(frame: Frame, holder: Holder, desk: Desk, clock: Clock) -> Taken:
-    """Check all of a frame but the contents of its payloads, or refuse it."""
+    """Check all of a frame but its ids and the contents of its payloads, or refuse it."""
     settings = desk.settings
     if frame.n > settings.reports_per_batch:
         most = f"{settings.reports_per_batch:,}"
@@ -69,10 +71,7 @@ def checked(frame: Frame, holder: Holder, desk: Desk, clock: Clock) -> Taken:
         expected = f"{size} bytes" + (f" each, {size * frame.n:,} in all" if frame.batch is not None else "")
         raise Refused("bad-payload", f"payloads of this spec have {expected}, got {len(frame.payloads):,}")
     bucket = 0 if desk.buckets[1] else frame.hour
-    cell = Cell(desk.number, asked.fingerprint, bucket, frame.segments)
-    taken = Taken(desk, asked, frame, cell, _ids(frame, desk))
-    taken.late = late
-    return taken
+    return Taken(desk, asked, frame, Cell(desk.number, asked.fingerprint, bucket, frame.segments), late)
 
 
 def _late(frame: Frame, desk: Desk, clock: Clock) -> Refused | None:
@@ -108,12 +107,12 @@ def _noun(desk: Desk) -> str:
     return "day" if unit == "none" else unit
 
 
-def _ids(frame: Frame, desk: Desk) -> tuple[bytes, ...]:
+def ids_of(frame: Frame, desk: Desk) -> tuple[bytes, ...]:
+    """The ids of a frame's reports, or that of its batch if they have none; or refuse them."""
     if frame.batch is None:
         ids: tuple[bytes, ...] = (frame.ids,)
     elif frame.ids:
-        data = frame.ids
-        ids = tuple([data[start : start + ID_BYTES] for start in range(0, len(data), ID_BYTES)])
+        ids = tuple(np.frombuffer(frame.ids, f"V{ID_BYTES}").tolist())  # a fourth of the time of a loop
         if len(set(ids)) < len(ids):
             raise Refused("bad-id", "an id occurs twice in the batch")
     else:
