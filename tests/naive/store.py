@@ -88,6 +88,10 @@ class MemoryStore:
                 new += reports[-1].n
         return new
 
+    def known(self, collection: int, hour: int, ids: Sequence[bytes]) -> set[bytes]:
+        """Which of these ids were seen and are not forgotten."""
+        return {one for one in ids if (collection, hour, one) in self._ids}
+
     def waiting(self) -> list[tuple[Cell, int]]:
         """The cells with reports that are not counted."""
         counts = {cell: sum(r.n for r in known.reports if not r.counted) for cell, known in sorted(self._cells.items())}
@@ -112,8 +116,10 @@ class MemoryStore:
     def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:
         """Delete a stored report by its id, or see to it that it is not taken when it arrives."""
         key = (collection, hour, report_id)
+        if hour < self._collections[collection - 1].remembered_from:
+            return "forgotten"
         if key not in self._ids:
-            if remember and hour >= self._collections[collection - 1].remembered_from:
+            if remember:
                 self._ids[key] = "deleted"
             return "unknown"
         if self._ids[key] == "deleted":
@@ -201,13 +207,17 @@ class MemoryStore:
         """All keys, the oldest first."""
         return sorted(self._keys, key=lambda key: (key.made, key.digest))
 
-    def add_collection(self, name: str, settings: str, signer: bytes, spec: SpecRow) -> CollectionRow:
-        """Make a collection and its first spec."""
+    def add_collection(
+        self, name: str, settings: str, signer: bytes, spec: SpecRow, own: Sequence[KeyRow] = ()
+    ) -> CollectionRow:
+        """Make a collection, its first spec and its first keys."""
         if any(row.name == name for row in self._collections):
             raise AlreadyThere(name)
         row = CollectionRow(len(self._collections) + 1, name, settings, signer, 0)
         self._collections.append(row)
         self.add_spec(spec._replace(collection=row.number))
+        for key in own:
+            self.add_key(key._replace(collection=row.number))
         return row
 
     def change_collection(self, number: int, settings: str, before: str) -> bool:
@@ -232,8 +242,11 @@ class MemoryStore:
         self._keys.append(key)
         self._revision += 1
 
-    def revoke_key(self, digest: bytes, at: int) -> bool:
-        """Revoke a key that is valid."""
+    def revoke_key(self, digest: bytes, at: int, *, keep_one: bool = False) -> bool:
+        """Revoke a key that is valid, and not the last of its role if one is to be kept."""
+        role = next((key.role for key in self._keys if key.digest == digest), None)
+        if keep_one and [key.digest for key in self._keys if key[1] == role and key.revoked is None] == [digest]:
+            return False
         for place, key in enumerate(self._keys):
             if key.digest == digest and key.revoked is None:
                 self._keys[place] = key._replace(revoked=at)

@@ -51,3 +51,13 @@ def test_names_are_read_in_any_case_and_typos_answered() -> None:
 def test_parameters_of_one_mechanism_need_its_name(wrong: dict[str, int]) -> None:
     with pytest.raises(dn.InvalidArgument):
         dn.mechanism(k=50, epsilon=1.0, **wrong)
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-17, 6e-16, 1e-15, 1e-9])
+@pytest.mark.parametrize("k", [2, 1000])
+def test_an_epsilon_that_is_next_to_nothing_is_refused_by_name(epsilon: float, k: int) -> None:
+    if epsilon < 1e-15:
+        with pytest.raises(dn.InvalidArgument, match="epsilon must be at least 1e-15"):
+            dn.mechanism("auto", k=k, epsilon=epsilon)
+    else:
+        assert dn.mechanism("auto", k=k, epsilon=epsilon).epsilon == epsilon

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from deniable.collector.spool.writing import spooling
 from deniable.collector.store.opening import open_store
 from deniable.collector.store.protocol import Store
 from deniable.core.errors import InvalidArgument
-from deniable.wire.keys import ADMIN, Key
+from deniable.wire.keys import ADMIN, READ, WRITE, Key
 from deniable.wire.refusals import Refused
 
 ADMIN_VARIABLE = "DENIABLE_ADMIN_KEY"
@@ -76,7 +77,11 @@ def admin_key(service: Service, folder: Path | None) -> Path | None:
         key = Key.read(given.strip())
         if key.role != ADMIN:
             raise InvalidArgument(ADMIN_VARIABLE, "hold an administrator's key, which starts with dna_", "another key")
-        service.office.keep_key(key, None, "from the environment")
+        try:
+            service.office.keep_key(key, None, "from the environment")
+        except Refused:
+            hint = f'Make another with: python -c "{_MAKING}"'
+            raise InvalidArgument(ADMIN_VARIABLE, "hold a key that is good", "one that was revoked", hint) from None
         service.refresh()
         return None
     if any(holder.role == ADMIN for holder in service.directory.holders.values()):
@@ -84,9 +89,12 @@ def admin_key(service: Service, folder: Path | None) -> Path | None:
     if folder is None:
         hint = f'Make one with: python -c "{_MAKING}"'
         raise InvalidArgument(ADMIN_VARIABLE, "hold an administrator's key for a new database", "none", hint)
-    key = Key.new(ADMIN)
     path = folder / ADMIN_FILE
-    write_secret(path, key.text)
+    if path.exists():  # a start was cut off after it had written the file
+        key = Key.read(path.read_text().strip()).require(ADMIN)
+    else:
+        key = Key.new(ADMIN)
+        write_secret(path, key.text)
     service.office.keep_key(key, None, ADMIN_FILE)
     service.refresh()
     return path
@@ -96,25 +104,48 @@ _MAKING = "from deniable.wire.keys import Key; print(Key.new('admin').text)"
 
 
 def write_secret(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, before anything is in it; a file that is there is kept."""
-    try:
-        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        hint = "Move it away to have a new one written."
-        raise InvalidArgument("file of keys", "not be there already", str(path), hint) from None
-    with os.fdopen(number, "w") as file:
+    """Write a file that only its owner can read, whole or not at all; a file that is there is kept."""
+    _free(path)
+    partial = path.with_name(f"{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
+    partial.rename(path)
 
 
-def ready_made(service: Service, name: str, spec: dict[str, Any], settings: Settings) -> dict[str, str] | None:
-    """Make a collection of this spec unless there is one of this name; return its keys by role if it is new."""
-    if name in service.directory.desks:
+def _free(path: Path) -> None:
+    if path.exists():
+        hint = "Move it away to have a new one written."
+        raise InvalidArgument("file of keys", "not be there already", str(path), hint)
+
+
+class ReadyMade(NamedTuple):
+    """What was done so that there is a collection: whether it is new, and the file if new keys were written to it."""
+
+    new: bool
+    keys: Path | None
+
+
+def ready_made(
+    service: Service, name: str, spec: dict[str, Any], settings: Settings, file: Path, *, mend: bool
+) -> ReadyMade:
+    """Make a collection of this spec unless there is one of this name, and write its keys to a file.
+
+    To `mend` is to make new keys where the collection is there and the file is not, because a start was cut off.
+    """
+    new = name not in service.directory.desks
+    if new:
+        _free(file)
+        made = service.office.add_collection(name, spec, settings)
+    else:
         desk = service.directory.desk(name)
         if service.office.asked(spec).fingerprint not in {row.fingerprint for row in desk.rows}:
             raise Refused("conflict", f"there is a collection {name} of another spec. Give another name.")
-        return None
-    made = service.office.add_collection(name, spec, settings)
+        if file.exists() or not mend:
+            return ReadyMade(new, None)
+        made = [service.office.add_key(role, desk.number, file.name) for role in (WRITE, READ)]
     service.refresh()
-    return {each.key.role: each.key.text for each in made}
+    write_secret(file, json.dumps({each.key.role: each.key.text for each in made}, indent=2))
+    return ReadyMade(new, file)

@@ -42,7 +42,7 @@ REASONS: dict[str, Reason] = {
     # where it belongs
     "unknown-spec": Reason(409, False, "the collection has no spec of this fingerprint"),
     "bad-bucket": Reason(400, False, "the time is not the start of a bucket of the collection"),
-    "too-old": Reason(410, False, "the bucket is before the replay window: ids of that time are forgotten"),
+    "too-old": Reason(410, False, "the bucket is before the time whose reports are taken, or whose ids are known"),
     "in-future": Reason(409, True, "the bucket has not begun by the collector's clock"),
     "closed": Reason(409, False, "the collection is closed"),
     "expired": Reason(409, False, "the spec of this fingerprint takes no more reports"),
@@ -66,13 +66,16 @@ REASONS: dict[str, Reason] = {
 }
 
 
+_LONGEST_WAIT = 86_400.0  # seconds
+
+
 class Refused(DeniableError):
     """A request that is refused, for one of the `REASONS`; the message says what is wrong, then what to do."""
 
     def __init__(self, kind: str, message: str = "", *, retry_after: float | None = None) -> None:
         self.kind = kind
         self.reason = REASONS[kind]
-        self.retry_after = retry_after
+        self.retry_after = None if retry_after is None else min(max(retry_after, 0.0), _LONGEST_WAIT)
         super().__init__(message or self.reason.meaning)
 
     @property

@@ -157,6 +157,7 @@ def test_the_page_lists_every_metric_and_no_other(tmp_path: Path) -> None:
 
 
 def test_limits_on_the_page_are_those_of_the_program() -> None:
+    from deniable.collector.http import threads
     from deniable.collector.service import settings, writing
 
     text = (DOCS / "deployment.md").read_text()
@@ -165,5 +166,7 @@ def test_limits_on_the_page_are_those_of_the_program() -> None:
     assert f"{defaults.reports_per_batch:,} by default" in text
     assert f"{defaults.window_hours // 24} days by default" in text
     assert f"{writing.MOST_WAITING:,} requests and {writing.MOST_BYTES // 2**20} MiB in a process" in text
+    assert f"{threads.MOST_WAITING} in a process, {threads.MOST_OF_A_KEY} of them of one key" in text
+    assert f"{defaults.requests_per_second:,.0f} requests a second for an administrator's" in text
     assert "max_size 64MiB" in (DEPLOY / "Caddyfile").read_text()
     assert settings.MOST_BODY == 64 * 2**20

@@ -6,15 +6,18 @@ import contextlib
 import json
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 import deniable as dn
+from deniable.collector.http.replies import refusal
 from deniable.wire.as_json import to_json
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
+from deniable.wire.refusals import Refused
 from tests.collector.http.running import DAY, LABELS, Answer, M, Running, batch, frame
 
 OTHER = dn.mechanism("grr", labels=LABELS, epsilon=1.0)
@@ -171,6 +174,40 @@ def test_wrong_questions_are_refused_with_their_reason(small: Running, method: s
     assert small.ask(method, path, None, small.admin).kind == kind
 
 
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-16, 1e-15, 50])
+@pytest.mark.parametrize("mechanism", ["auto", "grr", "oue", "she", "csr"])
+def test_a_preview_of_whatever_epsilon_is_an_answer_or_a_refusal(
+    small: Running, epsilon: float, mechanism: str
+) -> None:
+    for of in ({"labels": LABELS}, {"k": 65_536}):
+        asked = {**of, "epsilon": epsilon, "mechanism": mechanism, "n": 10**12}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", dn.WeakPrivacy)
+            answer = small.ask("POST", "/v1/preview", asked, small.admin)
+        assert answer.kind in ("", "bad-argument", "bad-spec"), answer
+
+
+@pytest.mark.parametrize("rate", ["requests_per_second", "reports_per_second"])
+def test_rates_have_a_floor_and_nobody_is_told_to_wait_for_more_than_a_day(collector: Running, rate: str) -> None:
+    for wrong in (0, 1e-310, 0.0009):
+        assert collector.ask("PATCH", "/v1/collections/themes", {rate: wrong}, collector.admin).kind == "bad-argument"
+    collector.make("slow", **{rate: 0.001})
+    body = batch(collector, ["a"] * 1000, "slow").to_bytes()
+    assert collector.ask("POST", "/v1/batches", body).status == 200
+    refused = collector.ask("POST", "/v1/batches", body)
+    assert refused.kind == "rate"
+    assert 900 < int(refused.headers["retry-after"]) <= 86_400
+    assert refused.json["retry_after"] <= 86_400
+    future = frame(collector, hour=4_294_967_280).to_bytes()
+    assert int(collector.ask("POST", "/v1/reports", future).headers["retry-after"]) == 86_400
+
+
+@pytest.mark.parametrize("seconds", [1e300, float("inf"), 0.0, -1.0])
+def test_any_time_to_wait_can_be_told(seconds: float) -> None:
+    reply = refusal(Refused("rate", retry_after=seconds))
+    assert 0 <= int(dict(reply.headers)[b"retry-after"]) <= 86_400
+
+
 def with_spec(**changes: Any) -> dict[str, Any]:
     return {"name": "new", "spec": {**M.spec.to_dict(), **changes}}
 
@@ -282,6 +319,7 @@ def test_readiness_waits_for_no_question(collector: Running) -> None:
         release = threading.Event()
         stack.callback(release.set)
         for _ in range(100):
-            collector.application._pool.submit(release.wait, 30)
+            for threads in (collector.application._answering, collector.application._prompt):
+                threads.pool.submit(release.wait, 30)
         assert collector.ask("GET", "/ready").status == 200
         assert not release.is_set()

@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
-from deniable.collector.running import ADMIN_VARIABLE
+from deniable.collector.running import ADMIN_VARIABLE, opened, write_secret
+from deniable.collector.service.directory import key_id
+from deniable.collector.service.settings import Settings
 from deniable.collector.store.opening import open_store
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
@@ -134,3 +136,54 @@ def test_the_administrators_key_can_come_from_the_environment(tmp_path: Path, mo
         connection.close()
     finally:
         assert end(process)[0] == 0
+
+
+def test_a_key_from_the_environment_that_was_revoked_is_refused_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = Key.new("admin"), Key.new("admin")
+    with opened(tmp_path / "store") as collector:
+        for key in (old, new):
+            collector.service.office.keep_key(key, None, "")
+        collector.service.refresh()
+        collector.service.office.revoke(collector.service.directory, None, key_id(old.digest))
+    monkeypatch.setenv(ADMIN_VARIABLE, old.text)
+    refused = run("serve", tmp_path / "store")
+    assert refused.code == 2
+    assert f"{ADMIN_VARIABLE} must hold a key that is good, got 'one that was revoked'" in refused.err
+    assert old.text not in refused.err
+
+
+def test_a_start_that_was_cut_off_before_it_wrote_keys_is_mended_by_the_next(tmp_path: Path) -> None:
+    spec, folder, admin = tmp_path / "theme.json", tmp_path / "store", Key.new("admin")
+    spec.write_text(M.spec.to_json())
+    with opened(folder) as collector:  # killed after the transaction, and before that of the administrator's key
+        collector.service.office.add_collection("theme", M.spec.to_dict(), Settings())
+        write_secret(folder / "admin.key", admin.text)
+    process, told = start(folder, "--spec", spec)
+    code, logged = end(process)
+    assert code == 0
+    assert "theme had no file of keys" in logged
+    keys = json.loads((folder / "theme.keys.json").read_text())
+    assert told["keys"] == str(folder / "theme.keys.json")
+    with opened(folder) as collector:
+        holders = collector.service.directory.holders
+        assert {holders[Key.read(keys[role]).digest].role for role in keys} == {"read", "write"}
+        assert holders[admin.digest].role == "admin"
+    process, told = start(folder, "--spec", spec)
+    assert end(process)[0] == 0
+    assert "keys" not in told
+    assert len(succeed("serve", folder, "--check").splitlines()) == 1
+
+
+def test_a_file_of_keys_that_is_there_before_its_collection_is_neither_used_nor_lost(tmp_path: Path) -> None:
+    spec, folder = tmp_path / "theme.json", tmp_path / "store"
+    spec.write_text(M.spec.to_json())
+    folder.mkdir()
+    (folder / "theme.keys.json").write_text("of another store")
+    refused = run("serve", folder, "--spec", spec)
+    assert refused.code == 2
+    assert "Move it away" in refused.err
+    assert (folder / "theme.keys.json").read_text() == "of another store"
+    with opened(folder) as collector:
+        assert collector.service.directory.desks == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,3 +81,36 @@ def test_metrics_tell_a_reader_nothing_of_other_collections(published: Running) 
     assert published.ask("GET", "/metrics", None, published.key("read")).body == before
     published.fold()
     assert published.ask("GET", "/metrics", None, published.key("read")).body == before
+
+
+def test_after_the_minimum_was_raised_readers_are_told_of_no_cell_below_it(published: Running) -> None:
+    send(published, M, ["a"] * 900, segments=b"\0")
+    published.fold()
+    assert published.ask("PATCH", PATH, {"minimum": 1_000}, published.admin).status == 200
+    found = published.ask("GET", PATH, None, published.key("read")).json
+    assert (found["counted"], found["published"]) == (1_030, 1_030)
+    assert [each["published"] for each in found["buckets"]] == [1_030]
+    assert counted_by_metrics(published, "read") == 1_030
+    assert counted_by_metrics(published, "admin") == 1_420
+    answer = published.ask("GET", f"{PATH}/estimate", None, published.key("read")).json
+    assert (answer["n"], answer["withheld"]) == (1_030, 0)
+    assert len(published.ask("GET", f"{PATH}/trend?value=a", None, published.key("read")).json["buckets"]) == 1
+    send(published, M, ["a"] * 900, segments=b"\0")  # too few more
+    published.fold()
+    assert published.ask("GET", PATH, None, published.key("read")).json == found
+    published.ask("PATCH", PATH, {"minimum": 2_000}, published.admin)
+    assert published.ask("GET", PATH, None, published.key("read")).json["counted"] == 0
+    assert counted_by_metrics(published, "read") == 0
+
+
+def test_after_the_minimum_was_lowered_readers_are_told_what_is_published_and_no_more(published: Running) -> None:
+    send(published, M, ["a"] * 60, segments=b"\0")
+    published.fold()
+    published.ask("PATCH", PATH, {"minimum": 50}, published.admin)
+    found = published.ask("GET", PATH, None, published.key("read")).json
+    assert (found["counted"], found["published"]) == (520, 520)
+
+
+def counted_by_metrics(collector: Running, role: str) -> int:
+    text = collector.ask("GET", "/metrics", None, collector.key(role)).body.decode()
+    return int(re.findall(r'^deniable_collection_reports\{collection="themes"\} (\d+)$', text, re.MULTILINE)[0])

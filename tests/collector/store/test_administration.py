@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from deniable.collector.store.opening import open_store
@@ -67,6 +69,33 @@ def test_keys_are_listed_with_those_that_were_revoked(store: SqlStore) -> None:
     assert not store.revoke_key(b"b", 8)
     assert not store.revoke_key(b"c", 8)
     assert store.keys() == [phones._replace(revoked=7), administrator]
+
+
+def test_of_keys_that_are_revoked_at_the_same_time_one_is_kept_where_one_must_be(store: SqlStore) -> None:
+    names = [bytes([number]) for number in range(4)]
+    for name in names:
+        store.add_key(KeyRow(name, "admin", None, "", 1, None))
+    store.add_key(KeyRow(b"w", "write", 1, "", 1, None))
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(lambda name: store.revoke_key(name, 2, keep_one=True), names)) == 3
+    every = store.keys()
+    (left,) = [key.digest for key in every if key.role == "admin" and key.revoked is None]
+    assert not store.revoke_key(left, 3, keep_one=True)
+    assert store.revoke_key(left, 3)
+
+
+def test_a_collection_is_made_with_its_keys_or_not_at_all(store: SqlStore) -> None:
+    keys = [KeyRow(digest, role, None, "", 1, None) for digest, role in ((b"a", "write"), (b"b", "read"))]
+    spec = SpecRow(0, FINGERPRINT, "{}", 1)
+    store.add_key(keys[1])
+    with pytest.raises(AlreadyThere):
+        store.add_collection("colours", "{}", b"signer", spec, keys)
+    assert store.collections() == store.specs() == []
+    assert store.keys() == [keys[1]]
+    more = [key._replace(digest=key.digest * 2) for key in keys]
+    made = store.add_collection("colours", "{}", b"signer", spec, more)
+    every = store.keys()
+    assert [key for key in every if key.collection] == [key._replace(collection=made.number) for key in more]
 
 
 def test_the_revision_grows_with_every_change_that_others_must_see(store: SqlStore) -> None:

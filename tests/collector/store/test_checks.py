@@ -18,6 +18,20 @@ from deniable.collector.store.sql import SqlStore
 from deniable.core.errors import InvalidArgument
 from tests.collector.store.helpers import HOUR, Sums, a_cell, a_collection, batch, fold_all, identifier, reports, total
 
+DAMAGES = [
+    ("UPDATE cells SET checksum = checksum + 1", "the summary is damaged"),
+    ("UPDATE cells SET apart_checksum = 1", "the published summary is damaged"),
+    ("UPDATE cells SET published_n = n + 1", "reports are published of"),
+    ("UPDATE cells SET summary = NULL, checksum = NULL", "but there is no summary"),
+    ("UPDATE cells SET fingerprint = 'b' WHERE number = 1", "belong to spec b"),
+    ("UPDATE reports SET n = n + 1", "is damaged: its ids"),
+    ("UPDATE reports SET cell = 99", "is damaged: its ids"),
+    ("DELETE FROM ids", "ids that are not remembered"),
+    ("DELETE FROM collections", "belongs to collection 1, which does not exist"),
+    ("DELETE FROM specs", "'colours' has no spec"),
+    ("UPDATE numbers SET value = 0 WHERE name = 'schema'", "schema has version 0"),
+]
+
 
 def filled(store: SqlStore) -> None:
     """Fill a store with reports in every state."""
@@ -41,22 +55,7 @@ def test_a_store_in_use_is_whole(store: SqlStore) -> None:
     assert check(store) == []
 
 
-@pytest.mark.parametrize(
-    ("damage", "finding"),
-    [
-        ("UPDATE cells SET checksum = checksum + 1", "the summary is damaged"),
-        ("UPDATE cells SET apart_checksum = 1", "the published summary is damaged"),
-        ("UPDATE cells SET published_n = n + 1", "reports are published of"),
-        ("UPDATE cells SET summary = NULL, checksum = NULL", "but there is no summary"),
-        ("UPDATE cells SET fingerprint = 'b' WHERE number = 1", "belong to spec b"),
-        ("UPDATE reports SET n = n + 1", "is damaged: its ids"),
-        ("UPDATE reports SET cell = 99", "is damaged: its ids"),
-        ("DELETE FROM ids", "ids that are not remembered"),
-        ("DELETE FROM collections", "belongs to collection 1, which does not exist"),
-        ("DELETE FROM specs", "'colours' has no spec"),
-        ("UPDATE numbers SET value = 0 WHERE name = 'schema'", "schema has version 0"),
-    ],
-)
+@pytest.mark.parametrize(("damage", "finding"), DAMAGES)
 def test_damage_is_found(store: SqlStore, damage: str, finding: str) -> None:
     filled(store)
     store.database.write(lambda connection: connection.exec_driver_sql(damage))
@@ -96,7 +95,7 @@ def test_a_copy_made_while_reports_arrive_is_whole_and_can_be_restored(tmp_path:
     store = open_store(tmp_path / "store")
     filled(store)
     copy = tmp_path / "copy.sqlite"
-    backup(store, copy)
+    backup(tmp_path / "store", copy)
     store.commit([reports(a_cell(), [999])])
     store.close()
     (tmp_path / "restored").mkdir()
@@ -114,14 +113,14 @@ def test_a_copy_overwrites_nothing(tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.write_text("something")
     with pytest.raises(StorageTrouble, match="File exists"):
-        backup(store, there)
+        backup(tmp_path / "store", there)
     assert there.read_text() == "something"
     with pytest.raises(StorageTrouble, match="No such file"):
-        backup(store, tmp_path / "nowhere" / "copy")
+        backup(tmp_path / "store", tmp_path / "nowhere" / "copy")
     store.close()
 
 
-@pytest.mark.parametrize("address", ["postgresql"], indirect=True)
-def test_a_server_has_its_own_tool_for_copies(store: SqlStore, tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgument, match="pg_dump"):
-        backup(store, tmp_path / "copy")
+def test_where_there_is_no_store_nothing_is_copied(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="hold a store"):
+        backup(tmp_path, tmp_path / "copy")
+    assert list(tmp_path.iterdir()) == []

@@ -35,6 +35,19 @@ def test_an_id_of_another_hour_or_collection_is_unknown(store: SqlStore) -> None
     assert store.waiting() == []
 
 
+def test_ids_are_known_until_they_are_forgotten_also_of_reports_that_were_deleted(store: SqlStore) -> None:
+    a_collection(store)
+    a_collection(store, "flavours")
+    store.commit([reports(a_cell(), [1, 2, 3]), batch(a_cell(), 7, 100)])
+    store.delete_report(1, HOUR, identifier(2))
+    fold_all(store)
+    asked = [identifier(number) for number in (1, 2, 4, 7, 1)]
+    assert store.known(1, HOUR, asked) == {identifier(number) for number in (1, 2, 7)}
+    assert store.known(1, HOUR - 1, asked) == store.known(2, HOUR, asked) == store.known(1, HOUR, []) == set()
+    store.forget(1, HOUR + 1)
+    assert store.known(1, HOUR, asked) == set()
+
+
 def test_bytes_of_two_neighbours_are_not_taken_for_an_id(store: SqlStore) -> None:
     a_collection(store)
     left, right = bytes(8) + b"12345678", b"abcdefgh" + bytes(8)
@@ -79,10 +92,10 @@ def test_an_unknown_id_is_remembered_as_deleted_while_its_report_may_arrive(stor
     store.forget(1, HOUR)
     assert store.delete_report(1, HOUR, identifier(1)) == "unknown"
     assert store.delete_report(1, HOUR, identifier(2), remember=False) == "unknown"
-    assert store.delete_report(1, HOUR - 1, identifier(3)) == "unknown"
+    assert store.delete_report(1, HOUR - 1, identifier(3)) == "forgotten"
     assert store.commit([reports(a_cell(), [1, 2, 3])]) == [2]
     assert store.delete_report(1, HOUR, identifier(1)) == "deleted"
-    assert store.delete_report(1, HOUR - 1, identifier(3)) == "unknown"
+    assert store.delete_report(1, HOUR - 1, identifier(3)) == "forgotten"
     fold_all(store)
     assert total(store.summaries([a_cell()])[0]) == (2 + 3, 2)
     assert check(store) == []

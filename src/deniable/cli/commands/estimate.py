@@ -162,8 +162,6 @@ def _show(answer: Estimate, wanted: Shown) -> None:
         echo_json(_document(answer, level, simultaneous, top, asked))
         return
     _print(answer, level, simultaneous, top)
-    if withheld := answer.details.get("withheld"):
-        echo(f"{withheld:,} more reports are counted and not published yet.")
     for each in asked:
         echo(each)
 

@@ -60,7 +60,13 @@ def serve(
     log: Annotated[
         str, typer.Option(metavar="all|refused|none", help="Requests to log, one line of JSON each on stderr.")
     ] = "refused",
-    check: Annotated[bool, typer.Option("--check", help="Open the store, say whether all is well, and end.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Look through all that is stored, say what is damaged, and end.")
+    ] = False,
+    backup: Annotated[
+        Path | None,
+        typer.Option(metavar="COPY", help="Copy the folder's store to a new folder, though it is in use, and end."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Take reports over HTTP, and answer with error bars.
@@ -75,6 +81,7 @@ def serve(
       deniable serve --spec spec.json --origin https://example.org
       deniable serve --database postgresql://deniable@localhost/deniable
       deniable serve /var/lib/deniable --check
+      deniable serve /var/lib/deniable --backup /backup/monday
     """
     import sys
 
@@ -94,13 +101,16 @@ def serve(
         raise CommandError("--database must be an address that starts with postgresql://. Give a folder without it.")
     choice(KINDS, log=log)
     home = None if database is not None else folder or _FOLDER
-    if check and home is not None and not home.exists():
-        raise CommandError(f"{home}: there is no such folder. Without --check it is made.")
+    if backup is not None:
+        _copy(home, backup, check, as_json)
+        return
+    if check:
+        _examine(database, home, as_json)
     lines, clock = Log("none" if check else log, sys.stderr), Clock(accept=accept_clock)
     with opened(database or home or _FOLDER, log=lines, clock=clock, spool=spool) as collector:
         _doubt(clock)
         if check:
-            _check(collector, as_json)
+            _well(collector, as_json)
             return
         told: dict[str, Any] = {}
         written = admin_key(collector.service, home)
@@ -128,22 +138,23 @@ def _made(
     collector: Collector, spec: Path, name: str | None, minimum: int, origins: tuple[str, ...], home: Path | None
 ) -> dict[str, Any]:
     """Make the collection of a spec at the first start, and write its keys beside the store."""
-    import json
-
-    from deniable.collector.running import ready_made, write_secret
+    from deniable.collector.running import ready_made
     from deniable.collector.service.settings import Settings
     from deniable.core.documents import read_json
 
     chosen = name or spec.stem.lower()
     with about(str(spec)):
         document = read_json(spec.read_bytes())
-        keys = ready_made(collector.service, chosen, document, Settings(minimum=minimum, origins=origins))
-    told: dict[str, Any] = {"collection": chosen, "form": f"/v1/forms/{chosen}"}
-    if keys is not None:
-        path = (home or Path()) / f"{chosen}.keys.json"
-        write_secret(path, json.dumps(keys, indent=2))
-        told["keys"] = str(path)
-    return told
+        file = (home or Path()) / f"{chosen}.keys.json"
+        settings = Settings(minimum=minimum, origins=origins)
+        # the collectors of a shared database need no file each
+        made = ready_made(collector.service, chosen, document, settings, file, mend=home is not None)
+    if made.keys and not made.new:
+        note(
+            f"The collection {chosen} had no file of keys, so it has new ones. Others stay good until you revoke them."
+        )
+    told = {"collection": chosen, "form": f"/v1/forms/{chosen}"}
+    return told if made.keys is None else {**told, "keys": str(made.keys)}
 
 
 def _tell(told: dict[str, Any], as_json: bool) -> None:
@@ -161,7 +172,50 @@ def _tell(told: dict[str, Any], as_json: bool) -> None:
     sys.stdout.flush()
 
 
-def _check(collector: Collector, as_json: bool) -> None:
+def _copy(home: Path | None, copy: Path, check: bool, as_json: bool) -> None:
+    """Copy the store of a folder, which a collector may be using, to a folder that can be served."""
+    import json
+
+    from deniable.collector.store.backup import backup
+    from deniable.collector.store.folder import DATABASE
+
+    if check:
+        raise CommandError("give --check or --backup, not both")
+    if home is None:
+        raise CommandError("--backup copies a folder. A PostgreSQL database is copied by pg_dump.")
+    if (home / DATABASE).exists():
+        copy.mkdir(mode=0o700, parents=True, exist_ok=True)
+    backup(home, copy / DATABASE)
+    if as_json:
+        echo_json(json.dumps({"backup": str(copy / DATABASE)}))
+    else:
+        echo(f"the copy is whole: {copy / DATABASE}")
+
+
+def _examine(database: str | None, home: Path | None, as_json: bool) -> None:
+    """Look through a store before anything is built on it; say what is damaged, and end."""
+    import json
+    from contextlib import closing
+
+    from deniable.collector.store.checks import check
+    from deniable.collector.store.opening import open_store
+
+    if home is not None and not home.exists():
+        raise CommandError(f"{home}: there is no such folder. Without --check it is made.")
+    with closing(open_store(database or home or _FOLDER)) as store:
+        found = check(store)
+    if not found:
+        return
+    if as_json:
+        echo_json(json.dumps({"status": "damaged", "findings": found}))
+    else:
+        for each in found:
+            echo(f"damaged: {each}")
+    raise CommandError(f"the store is damaged, see the {len(found)} lines above. Restore a copy of it.")
+
+
+def _well(collector: Collector, as_json: bool) -> None:
+    """Say what a store without damage has."""
     import json
 
     service = collector.service

@@ -29,6 +29,7 @@ from deniable.collector.http.replies import (
 from deniable.collector.http.routing import Routes
 from deniable.collector.http.short import ShortWay
 from deniable.collector.http.table import ANYBODY, Route
+from deniable.collector.http.threads import Threads, answered
 from deniable.collector.service.directory import Desk, Holder
 from deniable.collector.service.outcomes import OK
 from deniable.collector.service.service import Service, allows, as_refusal
@@ -37,10 +38,10 @@ from deniable.core.errors import DeniableError, SpecError
 from deniable.wire.keys import ADMIN, WRITE
 from deniable.wire.refusals import Refused
 
-_THREADS = 4
-_MOST_PENDING = 64  # requests that wait for a thread
 _BODY = 2**22  # bytes of a body of JSON
 _AT_ONCE = ("health", "openapi", "page", "file")  # handlers that never wait
+_SLOW = frozenset(("estimate", "trend", "difference", "candidates", "heavy_hitters", "published", "export",
+                   "take_summaries", "preview"))  # fmt: skip
 _DOORS = {"/v1/reports": REPORTS, "/v1/batches": BATCHES}
 _ELSEWHERE = "other"  # the route of requests that have none
 _BUSY_SECONDS = 1.0
@@ -63,14 +64,15 @@ class Application:
             for route in self._routes.table
             if route.key not in _DOORS.values()
         }
-        self._pool = ThreadPoolExecutor(_THREADS, "deniable-answers")
-        self._pending = 0
+        self._answering = Threads("deniable-answers")
+        self._prompt = Threads("deniable-prompt")  # so that neither devices nor administrators wait for answers
         self._watching = ThreadPoolExecutor(1, "deniable-ready")  # so that no question keeps a monitor waiting
         self._ready: asyncio.Future[Reply] | None = None
 
     def close(self) -> None:
         """End the threads that answer."""
-        self._pool.shutdown(cancel_futures=True)
+        self._answering.close()
+        self._prompt.close()
         self._watching.shutdown(cancel_futures=True)
         self._door.close()
         self.log.flush()
@@ -137,6 +139,8 @@ class Application:
         route, path = self._routes.find(scope["method"], scope["path"])
         told["route"] = route.key
         holder, desk = self._admit(route, path, headers, told)
+        if holder is not None and route.role != WRITE:  # what devices ask for is rated by the reports it is worth
+            holder.allowance.take(0)
         query = read_query(route, scope["query_string"])
         body = None
         if route.body is not None or route.takes:
@@ -148,25 +152,15 @@ class Application:
         if route.handler in _AT_ONCE:
             reply = handler(call)
         else:
-            reply = await (self._look(handler, call) if route.handler == "ready" else self._in_thread(handler, call))
+            threads = self._answering if route.handler in _SLOW else self._prompt
+            reply = await (self._look(handler, call) if route.handler == "ready" else threads.run(handler, call))
         return reply if reply.status != 200 or route.status == 200 else reply._replace(status=route.status)
 
     def _look(self, handler: Callable[[Call], Reply], call: Call) -> Awaitable[Reply]:
         """Look whether all is well, once for all who ask meanwhile."""
         if self._ready is None or self._ready.done():
-            self._ready = asyncio.get_running_loop().run_in_executor(self._watching, handler, call)
+            self._ready = asyncio.get_running_loop().run_in_executor(self._watching, answered, handler, call)
         return asyncio.shield(self._ready)
-
-    def _in_thread(self, handler: Callable[[Call], Reply], call: Call) -> Awaitable[Reply]:
-        if self._pending >= _MOST_PENDING:
-            raise Refused("busy", "too many questions wait for an answer", retry_after=_BUSY_SECONDS)
-        self._pending += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, handler, call)
-        future.add_done_callback(lambda _: self._done())
-        return future
-
-    def _done(self) -> None:
-        self._pending -= 1
 
     def _admit(
         self, route: Route, path: dict[str, str], headers: Headers, told: dict[str, Any]

@@ -9,7 +9,7 @@ from deniable.collector.http.incoming import Headers
 from deniable.collector.http.openapi import described
 from deniable.collector.http.pages import Pages
 from deniable.collector.http.replies import Reply, as_json
-from deniable.collector.http.shapes import NewCollection, NewKey, NewSpec
+from deniable.collector.http.shapes import NewAdminKey, NewCollection, NewKey, NewSpec
 from deniable.collector.http.showing import collection_view, key_view, made_key
 from deniable.collector.http.table import OPEN_METRICS, PARQUET
 from deniable.collector.service.answers.selection import selection_of
@@ -112,17 +112,38 @@ class Handlers:
         return as_json(collection_view(self._service, desk, exact=call.exact), status)
 
     def keys(self, call: Call) -> Reply:
-        rows = [row for row in self._service.directory.keys if row.collection == call.at.number]
-        return as_json({"keys": [key_view(row) for row in rows]})
+        return self._keys(call.at)
 
     def add_key(self, call: Call) -> Reply:
         wanted: NewKey = call.body
-        made = self._service.office.add_key(wanted.role, call.at.number, wanted.label)
+        return self._add_key(wanted.role, call.at, wanted.label)
+
+    def revoke_key(self, call: Call) -> Reply:
+        return self._revoke_key(call.at, call)
+
+    def admin_keys(self, _call: Call) -> Reply:
+        return self._keys(None)
+
+    def add_admin_key(self, call: Call) -> Reply:
+        wanted: NewAdminKey = call.body
+        return self._add_key(ADMIN, None, wanted.label)
+
+    def revoke_admin_key(self, call: Call) -> Reply:
+        return self._revoke_key(None, call)
+
+    def _keys(self, desk: Desk | None) -> Reply:
+        """The keys of a collection, or those that are of none."""
+        number = None if desk is None else desk.number
+        rows = [row for row in self._service.directory.keys if row.collection == number]
+        return as_json({"keys": [key_view(row) for row in rows]})
+
+    def _add_key(self, role: str, desk: Desk | None, label: str) -> Reply:
+        made = self._service.office.add_key(role, None if desk is None else desk.number, label)
         self._service.refresh()
         return as_json(made_key(made), 201)
 
-    def revoke_key(self, call: Call) -> Reply:
-        self._service.office.revoke(self._service.directory, call.at, call.path["id"])
+    def _revoke_key(self, desk: Desk | None, call: Call) -> Reply:
+        self._service.office.revoke(self._service.directory, desk, call.path["id"])
         self._service.refresh()
         return as_json({"revoked": True})
 

@@ -141,11 +141,17 @@ class NewKey(Shape):
     label: Annotated[str, Meta(max_length=100)] = ""
 
 
+class NewAdminKey(Shape):
+    """An administrator's key to be made."""
+
+    label: Annotated[str, Meta(max_length=100)] = ""
+
+
 class MadeKey(Shape):
     """A new key. It is shown once; only its digest is kept."""
 
     id: str
-    role: Literal["write", "read"]
+    role: Literal["write", "read", "admin"]
     label: str
     key: str
 
@@ -168,7 +174,7 @@ class KeyView(Shape):
 
 
 class Keys(Shape):
-    """The keys of a collection."""
+    """Keys of a collection, or of administrators."""
 
     keys: list[KeyView]
 

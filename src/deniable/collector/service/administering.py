@@ -42,11 +42,13 @@ class Office:
         check(settings)
         asked = self._workshop.build(spec)
         row = SpecRow(0, asked.fingerprint, asked.document, int(self._clock.seconds()))
+        made = [Made(Key.new(role), "") for role in (WRITE, READ)]
+        own = [self._row(each.key, None, "") for each in made]
         try:
-            made = self._store.add_collection(name, write_settings(settings), Signer.new().to_bytes(), row)
+            self._store.add_collection(name, write_settings(settings), Signer.new().to_bytes(), row, own)
         except AlreadyThere:
             raise Refused("exists", "there is a collection of this name already") from None
-        return [self.add_key(role, made.number, "") for role in (WRITE, READ)]
+        return made
 
     def change(self, desk: Desk, changes: dict[str, object]) -> None:
         """Change some settings."""
@@ -79,21 +81,32 @@ class Office:
         return self.keep_key(Key.new(role), collection, label)
 
     def keep_key(self, key: Key, collection: int | None, label: str) -> Made:
-        """Take a key that was made elsewhere, unless it is there already."""
+        """Take a key that was made elsewhere; an administrator's may be there already, unless it was revoked."""
         try:
-            self._store.add_key(KeyRow(key.digest, key.role, collection, label, int(self._clock.seconds()), None))
+            self._store.add_key(self._row(key, collection, label))
         except AlreadyThere:
-            if key.role != ADMIN:
+            rows = self._store.keys()
+            there = next(row for row in rows if row.digest == key.digest)
+            if there.revoked is not None:
+                raise Refused("conflict", "this key was revoked. Make another one.") from None
+            if not key.role == there.role == ADMIN:
                 raise Refused("exists", "there is this key already") from None
         return Made(key, label)
 
-    def revoke(self, directory: Directory, desk: Desk, name: str) -> None:
-        """Revoke a key of a collection."""
+    def _row(self, key: Key, collection: int | None, label: str) -> KeyRow:
+        return KeyRow(key.digest, key.role, collection, label, int(self._clock.seconds()), None)
+
+    def revoke(self, directory: Directory, desk: Desk | None, name: str) -> None:
+        """Revoke a key of a collection, or an administrator's where there is none; the last of these is kept."""
+        number = None if desk is None else desk.number
         for row in directory.keys:
-            if row.collection == desk.number and key_id(row.digest) == name and row.revoked is None:
-                self._store.revoke_key(row.digest, int(self._clock.seconds()))
+            if row.collection == number and key_id(row.digest) == name and row.revoked is None:
+                done = self._store.revoke_key(row.digest, int(self._clock.seconds()), keep_one=desk is None)
+                known = self._store.keys()
+                if not done and row in known:  # and good still
+                    raise Refused("conflict", "this is the last administrator's key. Make another: POST /v1/keys")
                 return
-        raise Refused("not-found", "the collection has no key of this id")
+        raise Refused("not-found", "there is no good key of this id here")
 
     def asked(self, spec: dict[str, Any]) -> Asked:
         """Build a spec that is not kept."""

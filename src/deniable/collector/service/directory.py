@@ -98,7 +98,7 @@ class Desk:
     @cached_property
     def longest_payload(self) -> int:
         """The bytes of the longest payload of one report."""
-        return max(asked.with_ids.size for asked in self.specs.values())
+        return max((asked.with_ids.size for asked in self.specs.values()), default=0)
 
     def spec(self, fingerprint: str) -> Asked:
         """A spec of the collection by its fingerprint, or refuse it."""
@@ -157,11 +157,12 @@ class Directory:
     def read(store: Store, workshop: Workshop, before: Directory) -> Directory:
         """Read the store; what keys have spent is carried over from the directory before."""
         revision = store.revision()  # before the rest, so that a change meanwhile is read again
+        rows = store.collections()  # before their specs, so that each has its own
         specs: dict[int, list[SpecRow]] = {}
         for spec in store.specs():
             specs.setdefault(spec.collection, []).append(spec)
         desks: dict[str, Desk] = {}
-        for row in store.collections():
+        for row in rows:
             own = specs.get(row.number, [])
             built = {bytes.fromhex(each.fingerprint): workshop.build(each.document) for each in own}
             desks[row.name] = Desk(row, read_settings(row.settings), tuple(own), built)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
-from deniable.collector.service.answers.pool import Pool
+from deniable.collector.service.answers.pool import Pool, require_enough
 from deniable.collector.service.counting import Adder, checked_summary
 from deniable.collector.service.directory import Desk
 from deniable.collector.service.settings import COLUMN
@@ -38,7 +38,9 @@ def published(pool: Pool, store: Store) -> bytes:
         raise Refused("conflict", f"there are reports of {len(specs)} specs. Choose one: spec=FINGERPRINT.")
     fingerprint = specs.pop()
     cells = [each.cell for each in pool.told]
-    table = _table(desk, fingerprint, cells, store.published(cells)).to_arrow()
+    found = _table(desk, fingerprint, cells, store.published(cells))
+    require_enough(desk, found.n)  # cells may vanish after they were listed
+    table = found.to_arrow()
     more = beside.written(desk.spec(fingerprint).document, pool.withheld)
     return _written(table.replace_schema_metadata({**table.schema.metadata, **more}))
 

@@ -1,4 +1,4 @@
-"""What happens in the background: folding, forgetting, retention, counters and time."""
+"""What happens in the background: folding, forgetting, retention, counters, time, and news from other processes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from deniable.core.errors import DeniableError
 
 _FOLD_SECONDS = 0.5  # between two looks at what waits
 _KEEP_SECONDS = 5.0  # between two rounds of the rest
+_WATCH_SECONDS = 1.0  # between two looks at what other processes have changed
 _MOST_AT_ONCE = 2**20  # reports of one cell in one transaction
 _SPARE_HOURS = 2  # clocks of several processes may differ by this much
 
 
 class Keeper:
-    """A thread that counts what waits and forgets what is old. Trouble of the store is tried again."""
+    """A thread that counts what waits and forgets what is old. Trouble of the store is tried again.
+
+    Another thread learns of keys and settings that other processes have changed, however long counting takes.
+    """
 
     def __init__(
         self,
@@ -39,40 +43,59 @@ class Keeper:
         self._last_round = float("-inf")
         self._forgotten: dict[int, int] = {}
         self._unsaved: Mapping[tuple[int, int, str], int] = {}
-        self.trouble = False  # whether the last round failed
+        self._failed = False  # whether the last round did
+        self._blind = False  # whether the last look at changes failed
         self.folded = 0  # reports, by this process
-        self._thread = threading.Thread(target=self._run, name="deniable-keeper", daemon=True)
+        self._threads = [
+            threading.Thread(target=self._run, name="deniable-keeper", daemon=True),
+            threading.Thread(target=self._watch, name="deniable-watcher", daemon=True),
+        ]
+
+    @property
+    def trouble(self) -> bool:
+        """Whether the store failed a moment ago."""
+        return self._failed or self._blind
 
     def start(self) -> None:
         """Begin."""
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def wake(self, _new: int = 0) -> None:
         """Say that reports were stored."""
         self._wake.set()
 
     def close(self) -> None:
-        """End the thread, and save the counters."""
+        """End the threads, and save the counters."""
         self._stop.set()
         self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join()
         try:
             self._save_refusals()
         except StorageTrouble:
-            self.trouble = True
+            self._failed = True
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_WATCH_SECONDS):
+            try:
+                self._refresh()
+                self._blind = False
+            except Exception as fault:
+                self._blind = True
+                self._report(fault)
 
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                self._refresh()
                 self.fold()
                 if time.monotonic() - self._last_round >= _KEEP_SECONDS:
                     self._last_round = time.monotonic()
                     self.round()
-                self.trouble = False
+                self._failed = False
             except Exception as fault:  # /ready says so, and the next round tries again
-                self.trouble = True
+                self._failed = True
                 self._report(fault)
                 self._stop.wait(_KEEP_SECONDS / 5)
             if self._wake.wait(_KEEP_SECONDS / 5):

@@ -24,7 +24,7 @@ class Allowance:
         self._requests, self._reports = max(1.0, requests * _BURST), max(1.0, reports * _BURST)
 
     def take(self, reports: int) -> None:
-        """Take a request of so many reports, or refuse it and say when to come back.
+        """Take a request of so many reports, 0 for a question, or refuse it and say when to come back.
 
         A batch of more reports than the bucket holds passes when the bucket is full, and then takes longer to refill.
         """

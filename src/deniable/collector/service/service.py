@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from deniable.collector.service.administering import Office
+from deniable.collector.service.checking import Checker
 from deniable.collector.service.clock import Clock
 from deniable.collector.service.directory import Desk, Directory, Holder
 from deniable.collector.service.formed import Forms
@@ -49,6 +50,7 @@ class Service:
             store, self.clock, lambda: self.directory, self.outcomes.unsaved, refresh=self.refresh, report=report
         )
         self.writer = Writer(store, stored=self._stored)
+        self.checker = Checker(self.writer.put)
 
     def start(self) -> Service:
         """Begin to count in the background."""
@@ -57,6 +59,7 @@ class Service:
 
     def close(self) -> None:
         """Store what waits, end the threads, and close the store. What is not counted yet is counted next time."""
+        self.checker.close()
         self.writer.close()
         self.keeper.close()
         self.store.close()
@@ -92,7 +95,7 @@ class Service:
             raise Refused("too-large", f"bodies for this collection have at most {desk.settings.body_bytes:,} bytes")
         taken = checked(frame, holder, desk, self.clock)
         taken.wake, taken.ticket = wake, ticket
-        self.writer.put(taken)
+        self.checker.put(taken)
         return taken
 
     def take_and_wait(self, frame: Frame, secret: bytes) -> int:
@@ -110,6 +113,8 @@ class Service:
         holder.allowance.take(1)
         remember = may_arrive(desk, self.clock, hour, report_id)
         found = self.store.delete_report(desk.number, hour, report_id, remember=remember)
+        if found == "forgotten":
+            raise Refused("too-old", "ids of this bucket are no longer known: the report may have been counted")
         if found == "unknown":
             raise Refused("no-such-report")
         return found

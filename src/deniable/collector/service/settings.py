@@ -54,8 +54,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     form_seconds: Annotated[int, Meta(ge=60, le=30 * 86_400, description="How long devices may keep a form.")] = 86_400
     body_bytes: Annotated[int, Meta(ge=256, le=MOST_BODY)] = 2**22
     reports_per_batch: Annotated[int, Meta(ge=1, le=10**6)] = 100_000
-    requests_per_second: Annotated[float, Meta(gt=0, le=1e6, description="Per key.")] = 5_000.0
-    reports_per_second: Annotated[float, Meta(gt=0, le=1e9, description="Per key.")] = 5e6
+    requests_per_second: Annotated[float, Meta(ge=1e-3, le=1e6, description="Per key and process.")] = 5_000.0
+    reports_per_second: Annotated[float, Meta(ge=1e-3, le=1e9, description="Per key and process.")] = 5e6
     origins: Annotated[
         tuple[Annotated[str, Meta(max_length=300)], ...],
         Meta(max_length=50, description='Origins of the pages that may use the collection; "*" for all.'),

@@ -91,7 +91,9 @@ class Writer:
 
     def _answer(self, group: list[Taken]) -> None:
         try:
-            self._commit([taken for taken in checked_together(group) if taken.outcome is None])
+            good = checked_together([taken for taken in group if taken.late is None])
+            self._commit([taken for taken in good if taken.outcome is None])
+            self._recognise([taken for taken in group if taken.late is not None])
         except (StorageTrouble, DeniableError):  # each request was good by itself: what is left is not its sender's
             _refuse(group, Refused("storage", retry_after=_RETRY_STORAGE))
         except Exception as fault:
@@ -111,6 +113,13 @@ class Writer:
             for taken in members:
                 taken.outcome = Refused("too-old") if count == TOO_OLD else count
         self._stored(sum(count for count in new if count != TOO_OLD))
+
+    def _recognise(self, late: list[Taken]) -> None:
+        """Acknowledge what was taken before, though it would be refused now."""
+        for (number, hour), members in _by(late, lambda taken: (taken.desk.number, taken.frame.hour)):
+            known = self._store.known(number, hour, [each for taken in members for each in taken.ids])
+            for taken in members:
+                taken.outcome = 0 if known.issuperset(taken.ids) else taken.late
 
 
 def _refuse(group: Iterable[Taken], why: Exception) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -34,11 +34,15 @@ def all_keys(connection: Connection) -> list[KeyRow]:
     return [KeyRow(*row) for row in connection.execute(select(*_KEY).order_by(keys.c.made, keys.c.digest))]
 
 
-def add_collection(connection: Connection, name: str, settings: str, signer: bytes, spec: SpecRow) -> CollectionRow:
-    """Make a collection and its first spec, whose `collection` is not known before and ignored."""
+def add_collection(
+    connection: Connection, name: str, settings: str, signer: bytes, spec: SpecRow, own: Sequence[KeyRow] = ()
+) -> CollectionRow:
+    """Make a collection, its first spec and its first keys, whose `collection` is not known before and ignored."""
     values = {"name": name, "settings": settings, "signer": signer, "remembered_from": 0}
     number = _new(connection, collections, values, f"a collection named {shown(name)}")[0]
     add_spec(connection, spec._replace(collection=number))
+    for key in own:
+        add_key(connection, key._replace(collection=number))
     return CollectionRow(number, name, settings, signer, 0)
 
 
@@ -67,10 +71,15 @@ def add_key(connection: Connection, key: KeyRow) -> None:
     grow(connection)
 
 
-def revoke_key(connection: Connection, digest: bytes, at: int) -> bool:
-    """Revoke a key; False if there is none that is valid."""
-    valid = (keys.c.digest == digest, keys.c.revoked.is_(None))
-    if connection.execute(update(keys).where(*valid).values(revoked=at)).rowcount == 0:
+def revoke_key(connection: Connection, digest: bytes, at: int, *, keep_one: bool = False) -> bool:
+    """Revoke a key; False if there is none that is valid, or to `keep_one`, if it is the last of its role."""
+    valid, this = keys.c.revoked.is_(None), keys.c.digest == digest
+    if keep_one:  # locked in order, so that two that are revoked at the same time do not each leave the other
+        role = select(keys.c.role).where(this).scalar_subquery()
+        alike = select(keys.c.digest).where(keys.c.role == role, valid).order_by(keys.c.digest).with_for_update()
+        if connection.scalars(alike).all() == [digest]:
+            return False
+    if connection.execute(update(keys).where(this, valid).values(revoked=at)).rowcount == 0:
         return False
     grow(connection)
     return True

@@ -120,6 +120,12 @@ def remembered_by(connection: Connection, collection: int, hour: int, joined: by
     return set(connection.scalars(_OURS, _values(collection, hour, joined, arrival))) - {None}
 
 
+def known(connection: Connection, collection: int, hour: int, sent: Sequence[bytes]) -> set[bytes]:
+    """Which of some ids are remembered, by whatever commit or deletion."""
+    values = {"of": collection, "at": hour, "joined": b"".join(sent), "places": len(sent)}
+    return set(connection.scalars(_KNOWN, values)) - {None} if sent else set()
+
+
 def _values(collection: int, hour: int, joined: bytes, arrival: int) -> dict[str, object]:
     return {"of": collection, "at": hour, "joined": joined, "places": len(joined) // ID_BYTES, "by": arrival}
 
@@ -170,13 +176,9 @@ _AT = bindparam("at", type_=BigInteger)
 _BY = bindparam("by", type_=BigInteger)
 _SENT = select(_OF.label("of"), _AT.label("at"), _ONE_ID.label("one"), _BY.label("by")).where(_PLACES.c.place >= 0)
 # One lookup for each id: told to join, PostgreSQL would rather read all ids of the hour
-_ONE_OF_OURS = (
-    select(ids.c.id)
-    .where(ids.c.collection == _OF, ids.c.hour == _AT, ids.c.id == _ONE_ID, ids.c.arrival == _BY)
-    .correlate(_PLACES)
-    .scalar_subquery()
-)
-_OURS = select(_ONE_OF_OURS).select_from(_PLACES)
+_ONE = select(ids.c.id).where(ids.c.collection == _OF, ids.c.hour == _AT, ids.c.id == _ONE_ID).correlate(_PLACES)
+_KNOWN = select(_ONE.scalar_subquery()).select_from(_PLACES)
+_OURS = select(_ONE.where(ids.c.arrival == _BY).scalar_subquery()).select_from(_PLACES)
 
 
 _COLUMNS = ["collection", "hour", "id", "arrival"]

@@ -22,6 +22,8 @@ def check(store: SqlStore) -> list[str]:
 
 
 def _findings(connection: Connection) -> Iterator[str]:
+    if connection.dialect.name == "postgresql":  # all as it was at one moment, though other collectors go on
+        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
     yield from _schema(connection)
     yield from _database(connection)
     for look in (_owners, _reports, _cells, _ids):

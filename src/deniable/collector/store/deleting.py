@@ -19,16 +19,19 @@ def delete_report(
 ) -> str:
     """Delete a stored report, or a whole batch, by its id; return what had become of it."""
     found = _deleted(connection, collection, hour, report_id)
-    if found == "unknown" and remember and not _remember(database, connection, collection, hour, report_id):
+    if found != "unknown":
+        return found
+    remembered = select(collections.c.remembered_from).where(collections.c.number == collection)
+    oldest = connection.scalar(remembered.with_for_update(read=True))  # nobody forgets any until this transaction ends
+    if oldest is None or hour < oldest:
+        return "unknown" if oldest is None else "forgotten"
+    if remember and not _remember(database, connection, collection, hour, report_id):
         return _deleted(connection, collection, hour, report_id)  # it has arrived in between
     return found
 
 
 def _remember(database: Database, connection: Connection, collection: int, hour: int, report_id: bytes) -> bool:
-    """Remember an id as deleted, if reports of its hour are taken; return False if it is remembered already."""
-    of = (collections.c.number == collection, collections.c.remembered_from <= hour)
-    if connection.scalar(select(collections.c.number).where(*of).with_for_update(read=True)) is None:
-        return True  # there is no need: its report is refused
+    """Remember an id as deleted; return False if it is remembered already."""
     this = {"collection": collection, "hour": hour, "id": report_id, "arrival": DELETED}
     return connection.execute(database.insert(ids).values(this).on_conflict_do_nothing()).rowcount == 1
 

@@ -30,6 +30,10 @@ class SqlStore:
             return []
         return self.database.write(lambda connection: arriving.commit(self.database, connection, deliveries))
 
+    def known(self, collection: int, hour: int, ids: Sequence[bytes]) -> set[bytes]:
+        """Which of these ids are remembered."""
+        return self.database.read(lambda connection: arriving.known(connection, collection, hour, ids))
+
     def waiting(self) -> list[tuple[Cell, int]]:
         """The cells with reports that are not counted yet, and how many."""
         return self.database.read(counting.waiting)
@@ -111,10 +115,12 @@ class SqlStore:
         """All keys."""
         return self.database.read(administration.all_keys)
 
-    def add_collection(self, name: str, settings: str, signer: bytes, spec: SpecRow) -> CollectionRow:
-        """Make a collection and its first spec."""
+    def add_collection(
+        self, name: str, settings: str, signer: bytes, spec: SpecRow, own: Sequence[KeyRow] = ()
+    ) -> CollectionRow:
+        """Make a collection, its first spec and its first keys."""
         return self.database.write(
-            lambda connection: administration.add_collection(connection, name, settings, signer, spec)
+            lambda connection: administration.add_collection(connection, name, settings, signer, spec, own)
         )
 
     def change_collection(self, number: int, settings: str, before: str) -> bool:
@@ -131,6 +137,8 @@ class SqlStore:
         """Add a key."""
         self.database.write(lambda connection: administration.add_key(connection, key))
 
-    def revoke_key(self, digest: bytes, at: int) -> bool:
-        """Revoke a key; False if there is none that is valid."""
-        return self.database.write(lambda connection: administration.revoke_key(connection, digest, at))
+    def revoke_key(self, digest: bytes, at: int, *, keep_one: bool = False) -> bool:
+        """Revoke a key; False if there is none that is valid, or to `keep_one`, if it is the last of its role."""
+        return self.database.write(
+            lambda connection: administration.revoke_key(connection, digest, at, keep_one=keep_one)
+        )

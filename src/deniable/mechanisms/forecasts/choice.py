@@ -20,6 +20,7 @@ from deniable.mechanisms.forecasts.built import attempts, forecast
 from deniable.mechanisms.forecasts.forecast import Forecast
 from deniable.mechanisms.forecasts.hashed import KINDS, best_open
 
+_FAINTEST = 1e-15  # below it, rounding errors of the formulas are larger than what reports tell
 TIE = 0.01  # errors that differ by less are the same
 # simplest first; mss is left out, since its search takes longer than all others and csr is better in all respects
 CLOSED = ("grr", "oue", "sue", "ss", "hr", "pgr", "csr", "hpgr", "clh", "flh", "olh", "rhr", "blh", "the", "she")
@@ -33,6 +34,8 @@ def candidates_for(
     k: int, epsilon: float, *, listed: bool = True, max_bits: int | None = None
 ) -> tuple[list[Forecast], dict[str, str]]:
     """All forecasts for k values, or for k candidates of an open domain, and the mechanisms that refuse them."""
+    if epsilon < _FAINTEST:
+        raise InvalidArgument("epsilon", f"be at least {_FAINTEST:g}, to be told from none", epsilon)
     if listed:
         return attempts(CLOSED_NAMES, lambda name: forecast(name, k, epsilon))
     return attempts(OPEN_NAMES, lambda name: best_open(name, k, epsilon, max_bits))

@@ -30,9 +30,7 @@ class Pool:
     def of(desk: Desk, kept: Sequence[Kept], selection: Selection) -> Pool:
         """The selected cells, or refuse them if they have fewer published reports than the minimum."""
         pool = Pool(desk, selection.of(kept))
-        if pool.n < desk.settings.minimum:
-            least = desk.settings.minimum
-            raise Refused("too-few-reports", f"fewer than {least:,} published reports are in this selection")
+        require_enough(desk, pool.n)
         return pool
 
     @property
@@ -61,6 +59,13 @@ class Pool:
         """The first and the last bucket."""
         buckets = [each.cell.bucket for each in self.told]
         return min(buckets), max(buckets)
+
+
+def require_enough(desk: Desk, n: int) -> None:
+    """Refuse to tell about so few published reports."""
+    least = max(1, desk.settings.minimum)
+    if n < least:
+        raise Refused("too-few-reports", f"fewer than {least:,} published reports are in this selection")
 
 
 class Totals:
@@ -104,6 +109,8 @@ class Totals:
                 summary = summary_of(data)
                 before = found.get(each.cell.fingerprint)
                 found[each.cell.fingerprint] = summary if before is None else before + summary
+        # cells may vanish after they were listed, by their retention
+        require_enough(pool.desk, sum(summary.n for summary in found.values()))
         newest_first = [row.fingerprint for row in reversed(pool.desk.rows)]
         return {fingerprint: found[fingerprint] for fingerprint in newest_first if fingerprint in found}
 
