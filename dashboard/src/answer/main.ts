@@ -124,15 +124,16 @@ const HEADINGS: Record<string, string> = {
 async function after(client: Client): Promise<void> {
   const kept = (await client.kept())!;
   const { fate, kind } = kept;
-  const late = fate === "expired" && kind === "too-old";
-  const why = kind !== undefined && (fate === "queued" || fate === "refused") ? refusal(kind, fate === "queued") : fate === "queued" && "The collection cannot be reached right now.";
+  const ended = fate === "refused" || (fate === "expired" && kind === "too-old");
+  const doubt = ended && (kept.unanswered ?? 0) > 0; // an earlier attempt may have arrived
+  const why = kind !== undefined && !doubt && (fate === "queued" || fate === "refused") ? refusal(kind, fate === "queued") : fate === "queued" && "The collection cannot be reached right now.";
   const sheet = h("div", { class: "sheet stack" },
-    h("h1", {}, HEADINGS[fate] ?? (late ? "This answer came too late to be counted." : "You took this answer back.")),
+    h("h1", {}, doubt ? "Your report may have been counted." : HEADINGS[fate] ?? (ended ? "This answer came too late to be counted." : "You took this answer back.")),
     why && h("p", {}, why),
     fate === "queued" && h("p", {}, "It is sent by itself while this page is open. If you close the page, nothing is sent until you open it again."),
     h("p", {}, await client.explain()),
     h("p", { class: "quiet small" }, `Privacy spent on this device: epsilon ${significant(await client.spent(), 3)}. You will not be asked this again.`),
-    fate === "sent" && h("div", {}, takeBackButton(client, "Forget it")),
+    (fate === "sent" || doubt) && h("div", {}, takeBackButton(client, "Forget it")),
     fate === "queued" && h("div", {}, takeBackButton(client, "Take it back")));
   const chart = h("div", {});
   replace(main, h("div", { class: "stack" }, sheet, readKey && chart));

@@ -88,7 +88,7 @@ def explained(entry: Entry, spent: float, cap: float) -> Explanation:
         *_contents(entry),
         *_spoken(favoured, of),
         _COIN,
-        _CONCLUSION.format(odds=at_most(odds), epsilon=at_most(entry.epsilon), percent=at_most(100 * certainty)),
+        _CONCLUSION.format(odds=at_most(odds), epsilon=at_most(entry.epsilon), percent=_percent(certainty)),
         _TOGETHER.format(spent=at_most(spent), cap=cap, odds=at_most(together)),
         _ALSO,
     ]
@@ -140,3 +140,8 @@ def _likelihoods(entry: Entry, question: Mechanism) -> list[Fraction]:
         report = question.decode(entry.payload)
     payload = question._payload(report)
     return [question._probability(payload, index) for index in range(question.k)]
+
+
+def _percent(chance: float) -> str:
+    """A chance as an upper bound in percent, short of certainty as long as it is."""
+    return next((text for digits in range(3, 10) if (text := at_most(100 * chance, digits)) != "100"), "100")

@@ -22,7 +22,16 @@ const SHOWN = 32; // bytes of a report
 /** A bound in so many digits, rounded up: what is "at most" this much must not be more. */
 export function bound(number: number, digits: number): string {
   const scale = 10 ** Math.max(0, digits - Math.ceil(Math.log10(number)));
-  return (Math.ceil(number * scale) / scale).toLocaleString("en");
+  return (Math.ceil(number * scale) / scale).toLocaleString("en", { maximumFractionDigits: 12 });
+}
+
+/** How sure somebody can be at most, in percent: short of certainty as long as it is. */
+function surety(chance: number): string {
+  for (let digits = 3; digits < 9; digits++) {
+    const text = bound(100 * chance, digits);
+    if (text !== "100") return text;
+  }
+  return "100";
 }
 
 /** The start of a bucket, given in hours since 1970: a date, with the hour if it is not midnight. */
@@ -51,7 +60,7 @@ function conclusion(epsilon: number): string {
   return (
     "The answer itself is neither sent nor kept. " +
     `No answer makes this report more than ${bound(odds, 3)} times as likely as another. ` +
-    `Whoever thought your answer as likely as not can be at most ${bound(100 * sure, 3)}% sure after seeing it.`
+    `Whoever thought your answer as likely as not can be at most ${surety(sure)}% sure after seeing it.`
   );
 }
 
