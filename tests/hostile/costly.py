@@ -8,6 +8,7 @@ runs some with fresh seeds.
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import sys
@@ -86,9 +87,13 @@ def _design(source: random.Random) -> Drawn:
 
 
 def _matrix(source: random.Random) -> Drawn:
-    k = near(source, 2**11)
-    other = 1 / (k + 1)
-    return k, {"matrix": [[2 * other if value == report else other for report in range(k)] for value in range(k)]}
+    """A matrix of any shape, square in a third of the cases; there may be more or fewer values than rows."""
+    entries = near(source, 2**17, 4)
+    rows = math.isqrt(entries) if source.random() < 1 / 3 else near(source, entries, 1)
+    reports = max(1, entries // rows)
+    other = 1 / (reports + 1)
+    matrix = [[2 * other if row % reports == report else other for report in range(reports)] for row in range(rows)]
+    return (near(source, 2**24) if source.random() < 0.1 else max(2, rows)), {"matrix": matrix}
 
 
 def _cohorts(name: str) -> Callable[[random.Random], Drawn]:
