@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ import pytest
 import deniable as dn
 from deniable.core.limits import DEFAULT, OWN, Cost, Limits
 from deniable.mechanisms.registry import registered
+from tests.hostile import costly
 
 LARGE = 10**7
 
@@ -114,11 +115,27 @@ def test_every_attack_is_refused_before_its_work_is_done_in_few_words(attacks: d
         start = time.process_time()
         with pytest.raises((dn.SpecError, dn.InvalidArgument)) as refused:
             dn.from_spec(text)
-        # without limits many of these take a minute, or all memory; the soak test measures half a second
+        # without limits many of these take a minute, or all memory; the soak test below allows half a second
         assert time.process_time() - start < 5, name
         assert len(str(refused.value)) < 600, name
         with pytest.raises(dn.SpecError):
             dn.HeavyHitters.from_json(text)
+
+
+@pytest.mark.soak
+def test_every_attack_is_refused_within_half_a_second(
+    attacks: dict[str, str], record_property: Callable[[str, object], None]
+) -> None:
+    costly.warm_up()
+    taken = {}
+    for name, text in attacks.items():
+        start = time.process_time()
+        with pytest.raises((dn.SpecError, dn.InvalidArgument)):
+            dn.from_spec(text)
+        taken[name] = time.process_time() - start
+    slowest = max(taken, key=taken.__getitem__)
+    record_property("figure", f"{len(taken)} hostile specs refused, the slowest in {taken[slowest]:.3f} s ({slowest})")
+    assert taken[slowest] < costly.MOST_SECONDS, slowest
 
 
 def _allow(room: int) -> None:
