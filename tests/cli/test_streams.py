@@ -258,3 +258,12 @@ def test_a_count_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
     check_refusal(
         run("release", tmp_path / "c.csv", "--epsilon", "1", "-o", tmp_path / "out.csv"), "more than one column 'n'"
     )
+
+
+@pytest.mark.parametrize("text", ["1  2", "1 2 ", " 1 2"])
+def test_a_refused_cell_is_shown_with_its_spaces(text: str, tmp_path: Path) -> None:
+    m = dn.mechanism("oue", k=100, epsilon=1.0)
+    (tmp_path / "spec.json").write_text(m.spec.to_json())
+    (tmp_path / "r.csv").write_text(f"report@{m.fingerprint}\n{text}\n")
+    outcome = run("summarize", tmp_path / "r.csv", "--spec", tmp_path / "spec.json", "-o", tmp_path / "out.summary")
+    check_refusal(outcome, f"got {text!r}")
