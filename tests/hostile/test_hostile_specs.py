@@ -19,6 +19,7 @@ import pytest
 
 import deniable as dn
 from deniable.core.limits import DEFAULT, OWN, Cost, Limits
+from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.registry import registered
 from tests.hostile import costly
 
@@ -216,6 +217,21 @@ def test_levels_of_heavy_hitters_count_together() -> None:
     with pytest.raises(dn.SpecError, match="cells"):
         dn.HeavyHitters.from_json(text, limits=Limits(cells=each))
     assert dn.HeavyHitters.from_json(text, limits=None) == protocol
+
+
+def test_no_level_is_built_before_all_are_known_to_be_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = dn.HeavyHitters.new(epsilon=2.0, max_bytes=8)
+    built: list[int] = []
+    monkeypatch.setattr(CohortMechanism, "__post_init__", lambda level: built.append(level.cohorts))
+    dear = json.loads(protocol.to_json())
+    dear["levels"][-1]["parameters"]["cohorts"] = 2**17
+    for text, limits in (
+        (protocol.to_json(), Limits(cells=protocol.levels[0].layout.cells)),
+        (json.dumps(dear), DEFAULT),
+    ):
+        with pytest.raises(dn.SpecError, match="above the limit"):
+            dn.HeavyHitters.from_json(text, limits=limits)
+    assert not built
 
 
 def test_costs_add_up_and_enormous_ones_are_refused() -> None:
