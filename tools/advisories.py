@@ -1,6 +1,6 @@
 """Ask the OSV database for known vulnerabilities of every locked package: `make advisories`.
 
-Exits with 1 if there is one. Where the database cannot be reached, says so in one line and exits with 0.
+Exits with 1 if there is one. Where the database cannot be reached within seconds, says so in one line and exits with 0.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tools.locked import Locked, locked
+from tools.locked import Locked, everything
 
 _DATABASE = "https://api.osv.dev/v1/querybatch"
-_FILES = ("device", "demo", "dev")
-_SECONDS = 30
+_SECONDS = 10
 
 
 def ask(question: dict[str, Any]) -> Any:
@@ -29,10 +28,12 @@ def ask(question: dict[str, Any]) -> Any:
 
 def advisories(packages: Sequence[Locked], asked: Callable[[dict[str, Any]], Any] = ask) -> list[str]:
     """One line per known vulnerability."""
-    queries = [{"package": {"ecosystem": "PyPI", "name": each.name}, "version": each.version} for each in packages]
+    queries = [
+        {"package": {"ecosystem": each.ecosystem, "name": each.name}, "version": each.version} for each in packages
+    ]
     results = asked({"queries": queries})["results"]
     return [
-        f"{each.name} {each.version}: {found['id']}"
+        f"{each.name} {each.version} ({each.ecosystem}): {found['id']}"
         for each, result in zip(packages, results, strict=True)
         for found in result.get("vulns", [])
     ]
@@ -40,7 +41,8 @@ def advisories(packages: Sequence[Locked], asked: Callable[[dict[str, Any]], Any
 
 def main(asked: Callable[[dict[str, Any]], Any] = ask) -> int:
     """Print what is known, and return the exit status."""
-    packages = sorted({each._replace(marker="") for name in _FILES for each in locked(name)})
+    listed = {(each.ecosystem, each.name, each.version): each for locked in everything().values() for each in locked}
+    packages = [listed[key] for key in sorted(listed)]
     try:
         found = advisories(packages, asked)
     except (OSError, ValueError, KeyError, TypeError) as error:  # no network, or not the database's answer

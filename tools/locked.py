@@ -1,14 +1,18 @@
-"""The packages of a locked requirements file, and the licences that their installed metadata states."""
+"""The packages of all lock files, of Python and of npm, with the licences that they or installed metadata state."""
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
-DEVICE, ALL = "device", "demo"  # what `pip install deniable` takes, and what all extras and the build take
+DEVICE = "device"  # what `pip install deniable` takes
+REQUIREMENTS = (DEVICE, "demo", "dev", "spark", "peers")
+NPM = ("clients/typescript", "dashboard")
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)(?: ; (.*?))?(?: \\)?$")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _OSI = "License :: OSI Approved :: "
@@ -20,7 +24,9 @@ class Locked(NamedTuple):
     name: str
     version: str
     marker: str
-    hashes: tuple[str, ...]
+    hashes: tuple[str, ...]  # in hexadecimal: SHA-256 for Python, SHA-512 for npm
+    ecosystem: str = "PyPI"  # as the OSV database calls it
+    licence: str | None = None  # where the lock file states it
 
 
 def locked(name: str, folder: Path = ROOT / "requirements") -> list[Locked]:
@@ -34,6 +40,29 @@ def locked(name: str, folder: Path = ROOT / "requirements") -> list[Locked]:
         elif line.strip() and not line.startswith("#"):
             raise ValueError(f"requirements/{name}.txt: unexpected line {line!r}")
     return found
+
+
+def npm_locked(folder: str) -> list[Locked]:
+    """Read all packages of a folder's package-lock.json."""
+    packages = json.loads((ROOT / folder / "package-lock.json").read_text())["packages"]
+    return [_npm(name, each) for name, each in packages.items() if name]  # the nameless one is ours
+
+
+def _npm(path: str, entry: dict[str, Any]) -> Locked:
+    kind, _, digest = entry["integrity"].partition("-")
+    if kind != "sha512":
+        raise ValueError(f"{path}: hashed by {kind}, not by sha512")
+    marker = ", ".join(f"{what}: {' '.join(entry[what])}" for what in ("os", "cpu") if what in entry)
+    name = path.rpartition("node_modules/")[2]
+    return Locked(name, entry["version"], marker, (base64.b64decode(digest).hex(),), "npm", entry.get("license"))
+
+
+def everything() -> dict[str, list[Locked]]:
+    """The packages of every lock file, by its path."""
+    return {
+        **{f"requirements/{name}.txt": locked(name) for name in REQUIREMENTS},
+        **{f"{folder}/package-lock.json": npm_locked(folder) for folder in NPM},
+    }
 
 
 def licence(name: str) -> str | None:

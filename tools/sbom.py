@@ -1,7 +1,9 @@
-"""Write the bill of materials: `make sbom`, CycloneDX 1.6 in JSON, from the locked requirements.
+"""Write the bill of materials: `make sbom`, CycloneDX 1.6 in JSON, from all lock files.
 
-The same requirements give the same bytes: there is no time, no serial number, no place where packages came from.
-With `--notice`, write NOTICE, which names the packages of the default install and their licences.
+It lists every package that is locked, and in which files: what a device or an extra takes, what makes the TypeScript
+client and the pages, and what only tests and comparisons take. The same lock files give the same bytes: there is no
+time, no serial number, no place where packages came from. With `--notice`, write NOTICE, which names the packages of
+the default install and their licences.
 """
 
 from __future__ import annotations
@@ -10,14 +12,15 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from tools.locked import ALL, DEVICE, ROOT, Locked, is_expression, licence, locked
+from tools.locked import DEVICE, ROOT, Locked, everything, is_expression, licence, locked
 
 _NOTICE = """deniable
 Licensed under the Apache License, Version 2.0; see LICENSE.
 
 The package contains no code of others. Installing it without extras also installs these packages, under their own
-licences; `make sbom` lists those of all extras, with versions and hashes.
+licences; `make sbom` lists all others, with versions and hashes.
 
 """
 
@@ -29,36 +32,48 @@ def version() -> str:
     return scope["__version__"]
 
 
-def component(package: Locked) -> dict[str, Any]:
-    """One package as CycloneDX describes it."""
-    reference = f"pkg:pypi/{package.name}@{package.version}"
+def component(package: Locked, places: list[str]) -> dict[str, Any]:
+    """One package as CycloneDX describes it, and the lock files that name it."""
+    npm = package.ecosystem == "npm"
+    reference = f"pkg:{'npm' if npm else 'pypi'}/{quote(package.name)}@{package.version}"
+    marked = [{"name": "deniable:marker", "value": package.marker}] if package.marker else []
     made: dict[str, Any] = {
         "type": "library",
         "bom-ref": reference,
         "name": package.name,
         "version": package.version,
         "purl": reference,
-        "hashes": [{"alg": "SHA-256", "content": each} for each in sorted(package.hashes)],
+        "hashes": [{"alg": "SHA-512" if npm else "SHA-256", "content": each} for each in sorted(package.hashes)],
+        "properties": [*({"name": "deniable:locked-in", "value": place} for place in places), *marked],
     }
-    if stated := licence(package.name):
+    if stated := package.licence if npm else licence(package.name):
         made["licenses"] = [{"expression": stated} if is_expression(stated) else {"license": {"name": stated}}]
-    if package.marker:
-        made["properties"] = [{"name": "deniable:marker", "value": package.marker}]
     return made
 
 
-def document(requirements: str = ALL) -> str:
-    """The bill of materials of everything that a requirements file installs."""
+def components() -> list[dict[str, Any]]:
+    """Every locked version of every package, once."""
+    found: dict[tuple[str, str, str], tuple[Locked, list[str]]] = {}
+    for place, packages in everything().items():
+        for each in packages:
+            first, places = found.setdefault((each.ecosystem, each.name, each.version), (each, []))
+            places.append(place)
+            if first.hashes != each.hashes:
+                raise ValueError(f"{each.name} {each.version} has other hashes in {place} than in {places[0]}")
+    return [component(*found[key]) for key in sorted(found)]
+
+
+def document() -> str:
+    """The bill of materials."""
     own = f"pkg:pypi/deniable@{version()}"
     licensed = [{"expression": "Apache-2.0"}]
     subject = {"type": "library", "bom-ref": own, "name": "deniable", "version": version(), "licenses": licensed}
-    components = [component(each) for each in sorted(locked(requirements))]
     content = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
         "metadata": {"component": subject},
-        "components": components,
+        "components": components(),
     }
     return json.dumps(content, indent=2, sort_keys=True) + "\n"
 

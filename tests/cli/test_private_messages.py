@@ -96,6 +96,18 @@ def test_no_line_of_standard_input_is_quoted(data: bytes, folder: Path) -> None:
     assert not quotes(outcome.err), outcome.err
 
 
+class Rude:
+    """An object of a caller, whose own errors quote it."""
+
+    def __index__(self) -> int:
+        raise ValueError(TEXT)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return TEXT
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "one": lambda: YES_NO.privatize_one(TEXT),
     "one number": lambda: TEN.privatize_one(NUMBER),
@@ -124,6 +136,9 @@ CALLS: dict[str, Callable[[], object]] = {
     "strings searched": lambda: HITTERS.find([TEXT]),  # type: ignore[arg-type]
     "a count": lambda: dn.DiscreteLaplace(1.0).release([1, NUMBER + 0.5]),
     "a count in words": lambda: dn.DiscreteLaplace(1.0).release([1, TEXT]),
+    "a rude object": lambda: YES_NO.privatize_one(Rude()),
+    "a rude number": lambda: TEN.privatize_one(Rude()),
+    "rude numbers": lambda: TEN.privatize([1, Rude()]),
     "counts in rows": lambda: dn.DiscreteLaplace(1.0).release([[1], [NUMBER, 2]]),
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import deniable as dn
+from deniable.core.limits import setup_text
 from tests.cli.command import run, succeed
 
 
@@ -91,3 +92,17 @@ def test_an_expected_number_of_candidates_is_a_parameter_like_any_other() -> Non
 def test_python_too_says_which_parameters_a_mechanism_takes() -> None:
     with pytest.raises(dn.InvalidArgument, match=r"parameters must be known to ss, got \['v'\]\. It takes w\."):
         dn.mechanism("ss", k=40, epsilon=1.0, w=5, v=3)
+
+
+def test_what_a_spec_costs_is_shown(tmp_path: Path) -> None:
+    m = dn.mechanism("oue", k=2**20, epsilon=1.0)
+    (tmp_path / "spec.json").write_text(m.spec.to_json())
+    lines = [line.split(maxsplit=1) for line in succeed("spec", "show", tmp_path / "spec.json").splitlines() if line]
+    said = {words[0]: words[1] for words in lines if len(words) == 2}
+    assert said["memory"].strip() == str(m.memory())
+    assert m.memory().summary == 2**23
+    assert "summary 8 MiB" in said["memory"]
+    assert said["setup"].strip() == setup_text(m.setup_seconds)
+    facts = json.loads(succeed("spec", "show", tmp_path / "spec.json", "--json"))
+    assert facts["memory"] == m.memory()._asdict()
+    assert facts["setup_seconds"] == m.setup_seconds

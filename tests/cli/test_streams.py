@@ -19,6 +19,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import deniable as dn
@@ -238,10 +239,15 @@ def test_a_cell_of_reports_is_a_decimal_number_and_nothing_else(cell: str, folde
     check_refusal(run(*line), "decimal number below 2^64" if cell else "has 1 empty cells")
 
 
-def test_a_long_name_of_a_column_is_read_in_linear_time(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text('"' + "@epsilon=" * 100_000 + '"\n5\n')
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
+def test_a_long_name_of_a_column_is_read_in_linear_time(name: str, tmp_path: Path) -> None:
+    column = "@epsilon=" * 100_000
+    if name == "x.csv":
+        (tmp_path / name).write_text(f'"{column}"\n5\n')
+    else:
+        pa.parquet.write_table(pa.table({column: [5]}), tmp_path / name)
     start = time.process_time()
-    outcome = run("ask", "total", tmp_path / "x.csv")
+    outcome = run("ask", "total", tmp_path / name)
     # with backtracking it took minutes
     assert time.process_time() - start < 20
     assert outcome.code == 2
@@ -258,3 +264,25 @@ def test_a_count_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
     check_refusal(
         run("release", tmp_path / "c.csv", "--epsilon", "1", "-o", tmp_path / "out.csv"), "more than one column 'n'"
     )
+
+
+@pytest.mark.parametrize("text", ["1  2", "1 2 ", " 1 2"])
+def test_a_refused_cell_is_shown_with_its_spaces(text: str, tmp_path: Path) -> None:
+    m = dn.mechanism("oue", k=100, epsilon=1.0)
+    (tmp_path / "spec.json").write_text(m.spec.to_json())
+    (tmp_path / "r.csv").write_text(f"report@{m.fingerprint}\n{text}\n")
+    outcome = run("summarize", tmp_path / "r.csv", "--spec", tmp_path / "spec.json", "-o", tmp_path / "out.summary")
+    check_refusal(outcome, f"got {text!r}")
+
+
+BAD = ('{"thresholds": {"\\ud800": "1"}}', "[" * 100_000, '{"a": 1e400}', "\xff\xfe{}", "", '{"deniable": 1', "\0")
+
+
+@pytest.mark.parametrize("text", BAD, ids=lambda text: repr(text[:12]))
+def test_a_damaged_file_beside_reports_does_not_keep_their_spec_from_being_found(text: str, folder: Path) -> None:
+    m = dn.from_spec(folder / "spec.json")
+    spec = {**m.spec.to_dict(), "thresholds": {"\ud800": "1"}}
+    (folder / "a.json").write_text(json.dumps(spec))
+    (folder / "b.json").write_bytes(text.encode("latin-1"))
+    (folder / "r.csv").write_text(f"report@{m.fingerprint}\n0\n1\n")
+    assert json.loads(succeed("estimate", folder / "r.csv", "--json"))["n"] == 2

@@ -89,6 +89,7 @@ def test_all_words_through_the_plain_path_give_the_channel(small: Mechanism) -> 
 
 def test_no_branch_depends_on_the_value_or_on_a_coin(small: Mechanism, seed: int) -> None:
     contract.check_no_branch_depends_on_the_value_or_on_a_coin(small, seed)
+    contract.check_no_branch_of_a_batch_depends_on_a_value_or_on_a_coin(small, seed)
 
 
 def test_the_sampler_follows_the_channel(small: Mechanism, seed: int) -> None:

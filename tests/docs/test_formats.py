@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import deniable as dn
 from deniable.core.limits import DEFAULT
+from tests.cli.command import run
 from tests.docs.pages import DOCS
 
 WIRE, THREATS = ((DOCS / name).read_text() for name in ("wire.md", "threat-model.md"))
@@ -50,6 +52,44 @@ def test_a_spec_has_the_members_listed() -> None:
 def test_metadata_of_reports_have_the_keys_listed() -> None:
     listed = {name for row in rows("### Arrow and Parquet") for name in names(row[0])}
     assert listed == {name.decode() for name in REPORTS.to_arrow().schema.metadata}
+
+
+def counted(data: bytes, folder: Path) -> list[int] | None:
+    """The counts of a CSV file, or None if it is refused."""
+    (folder / "spec.json").write_text(M.spec.to_json())
+    (folder / "reports.csv").write_bytes(data)
+    out = folder / "counts.summary"
+    line = ("summarize", folder / "reports.csv", "--spec", folder / "spec.json", "-o", out)
+    outcome = run(*line)
+    assert outcome.code in (0, 2)
+    return None if outcome.code else dn.Summary.from_bytes(out.read_bytes()).counts.tolist()
+
+
+def test_csv_is_read_as_stated(tmp_path: Path) -> None:
+    text = section("### CSV")
+    assert "A byte-order mark, lines that end in CR LF, and quotes around a cell or the header" in text
+    header = f"report@{M.fingerprint}".encode()
+    plain = header + b"\n0\n1\n1\n"
+    quoted = plain.replace(b"\n0\n", b'\n"0"\n').replace(header, b'"' + header + b'"')
+    same = (
+        plain,
+        b"\xef\xbb\xbf" + plain,
+        plain.replace(b"\n", b"\r\n"),
+        quoted,
+        plain[:-1],
+    )
+    assert [counted(data, tmp_path) for data in same] == [[1, 2]] * len(same)
+    more = plain.replace(b"\n", b",town\n", 1).replace(b"0\n", b"0,A\n").replace(b"1\n", b"1,B\n")
+    assert "other columns are ignored" in text
+    assert counted(more, tmp_path) == [1, 2]
+    cells = (b" 0", b"0 ", b"00", b"+0", b"0x0", b"", b'""', b"0.0", "٠".encode())
+    refused = [
+        *(plain.replace(b"\n0\n", b"\n" + cell + b"\n") for cell in cells),
+        plain.decode().encode("utf-16"),
+        plain.replace(b"\n", b"\r"),
+    ]
+    assert "Anything else is refused" in text
+    assert [counted(data, tmp_path) for data in refused] == [None] * len(refused)
 
 
 def test_a_summary_has_the_bytes_listed() -> None:

@@ -2,18 +2,24 @@
 
 `python -m tests.hostile.costly 10000` reads that many, each as a server and a device would: it makes the mechanism,
 one report and an empty summary; prints the slowest and the largest; and fails above the stated limits. `make soak`
-runs some with fresh seeds.
+runs some with fresh seeds. Every block of specs has a process of its own, so that what earlier ones left in caches is
+soon gone.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
+import math
 import random
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +32,7 @@ from deniable.mechanisms.registry import list_mechanisms, registered
 
 Drawn = tuple[Any, dict[str, Any]]
 MOST_SECONDS, MOST_BYTES = 0.5, 2**28
+BLOCK = 500  # specs that one process reads
 
 
 def near(source: random.Random, most: int, least: int = 2) -> int:
@@ -86,9 +93,13 @@ def _design(source: random.Random) -> Drawn:
 
 
 def _matrix(source: random.Random) -> Drawn:
-    k = near(source, 2**11)
-    other = 1 / (k + 1)
-    return k, {"matrix": [[2 * other if value == report else other for report in range(k)] for value in range(k)]}
+    """A matrix of any shape, square in a third of the cases; there may be more or fewer values than rows."""
+    entries = near(source, 2**17, 4)
+    rows = math.isqrt(entries) if source.random() < 1 / 3 else near(source, entries, 1)
+    reports = max(1, entries // rows)
+    other = 1 / (reports + 1)
+    matrix = [[2 * other if row % reports == report else other for report in range(reports)] for row in range(rows)]
+    return (near(source, 2**24) if source.random() < 0.1 else max(2, rows)), {"matrix": matrix}
 
 
 def _cohorts(name: str) -> Callable[[random.Random], Drawn]:
@@ -181,14 +192,19 @@ def warm_up() -> None:
         list(made.encode_many(made.privatize([0] * 100)))
 
 
-def peak() -> int:
-    """The most memory this process has held since `forget_peak`, in bytes."""
+def growth(work: Callable[[], object]) -> int:
+    """The most memory that this process takes for some work, in bytes, beyond what it holds before."""
+    gc.collect()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)  # what was freed earlier goes back to the system: else it is taken again unseen
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is measured from now on
+    held = _peak()
+    work()
+    return _peak() - held
+
+
+def _peak() -> int:
     return int(re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024  # type: ignore[index]
-
-
-def forget_peak() -> None:
-    """Measure the peak from now on."""
-    Path("/proc/self/clear_refs").write_text("5")
 
 
 class Reading(NamedTuple):
@@ -204,22 +220,53 @@ class Reading(NamedTuple):
 def measured(seed: int) -> Reading:
     """Read the spec of this number and measure it."""
     text = costly(seed)
-    forget_peak()
-    held = peak()
-    made, seconds = read(text)
-    return Reading(seconds, peak() - held, seed, made, json.loads(text)["mechanism"])
+    made, seconds = False, 0.0
+
+    def work() -> None:
+        nonlocal made, seconds
+        made, seconds = read(text)
+
+    taken = growth(work)
+    return Reading(seconds, taken, seed, made, json.loads(text)["mechanism"])
+
+
+def block(first: int, count: int) -> list[Reading]:
+    """Measure so many specs in this process."""
+    warm_up()
+    gc.freeze()  # what is loaded stays, and need not be searched for garbage before each spec
+    return [measured(seed) for seed in range(first, first + count)]
+
+
+def readings(count: int, first: int = 0) -> Iterator[Reading]:
+    """Measure so many specs, each block in a fresh process."""
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as processes:
+        starts = range(first, first + count, BLOCK)
+        for found in processes.map(block, starts, (min(BLOCK, first + count - start) for start in starts)):
+            yield from found
+
+
+def summary(found: list[Reading]) -> str:
+    """What was read, and the extremes of it in one line."""
+    slowest, largest = max(found), max(found, key=lambda each: each.bytes)
+    return (
+        f"{len(found):,} costly specs, {sum(each.made for each in found):,} made, the others refused; slowest "
+        f"{slowest.seconds:.3f} s ({slowest.name}), largest {largest.bytes / 2**20:.0f} MiB ({largest.name})"
+    )
+
+
+def too_costly(found: list[Reading]) -> list[Reading]:
+    """Those above the stated limits."""
+    return [each for each in found if each.seconds > MOST_SECONDS or each.bytes > MOST_BYTES]
 
 
 def main(count: int, first: int = 0) -> int:
     """Read this many specs, print the extremes, and return how many took too much."""
-    warm_up()
-    found = [measured(seed) for seed in range(first, first + count)]
-    made = sum(each.made for each in found)
+    found = list(readings(count, first))
     extremes = (*sorted(found, reverse=True)[:10], *sorted(found, key=lambda each: -each.bytes)[:10])
-    lines = [f"{count:,} specs, {made:,} made, the others refused; slowest, then largest:"]
+    lines = [summary(found)]
     lines += [f"{one.seconds:.3f} s  {one.bytes / 2**20:6.0f} MiB  {one.name} seed {one.seed}" for one in extremes]
     sys.stdout.write("\n".join(lines) + "\n")
-    return sum(each.seconds > MOST_SECONDS or each.bytes > MOST_BYTES for each in found)
+    return len(too_costly(found))
 
 
 if __name__ == "__main__":

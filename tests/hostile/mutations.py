@@ -108,6 +108,28 @@ def changed(document: Any, source: random.Random) -> Any:
     return made
 
 
+def nearby(document: dict[str, Any], source: random.Random) -> dict[str, Any]:
+    """A copy of a spec with another domain and other parameters of the same kinds, which may well be valid."""
+    made = copy.deepcopy(document)
+    domain, parameters = made["domain"], made["parameters"]
+    if domain["kind"] == "integers" and source.random() < 0.5:
+        domain["low"] = source.choice((0, -5, 2**40))
+        domain["high"] = domain["low"] + source.choice((1, 2, 4, 5, 6, 9, 30, 1000))
+    elif domain["kind"] == "integers" and source.random() < 0.3:
+        count = domain["high"] - domain["low"] + 1
+        made["domain"] = {"kind": "categories", "labels": [f"{source.choice(TEXTS[:5])}{n}" for n in range(count)]}
+    if source.random() < 0.3:
+        made["domain"]["no_answer"] = "-"
+    if source.random() < 0.6:
+        parameters["epsilon"] = round(source.uniform(0.05, 8), source.randrange(1, 15))
+    for name, value in parameters.items():
+        if type(value) is int and source.random() < 0.4:
+            parameters[name] = max(0, source.choice((value - 1, value + 1, 2 * value, value // 2)))
+        elif isinstance(value, str):
+            parameters[name] = source.choice(TEXTS[:6])
+    return made
+
+
 def damaged(data: bytes, source: random.Random) -> bytes:
     """Bytes with a few flipped, removed, inserted, cut off or repeated."""
     made = bytearray(data)

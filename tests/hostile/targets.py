@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 import deniable as dn
-from deniable.mechanisms.registry import list_mechanisms
+from deniable.mechanisms.registry import list_mechanisms, registered
 from tests.cli.command import run
-from tests.hostile.mutations import changed, damaged, junk, objects
+from tests.hostile.mutations import changed, damaged, junk, nearby, objects
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "matrix": {"k": 3, "epsilon": 2.0, "matrix": [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]},
@@ -118,8 +118,35 @@ def text_of(document: Any, source: random.Random) -> str | bytes:
 
 def spec(source: random.Random, _: Folder) -> None:
     document = source.choice(everyone()).spec.to_dict()
-    made = dn.from_spec(changed(document, source) if source.random() < 0.3 else text_of(document, source))
+    if source.random() < 0.5:
+        document = _derived(nearby(document, source))
+        if source.random() < 0.2:
+            _weakened(document, source)
+    if source.random() < 0.4:
+        made = dn.from_spec(json.dumps(document))
+    else:
+        made = dn.from_spec(changed(document, source) if source.random() < 0.3 else text_of(document, source))
     made.encode(made.privatize_one(made.domain.label(0) if hasattr(made.domain, "listed") else "a"))
+
+
+def _derived(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with the thresholds that follow from it; raise DeniableError if no mechanism does."""
+    try:
+        dn.from_spec({**document, "thresholds": {}})
+    except dn.SpecError as error:
+        if "thresholds must follow" not in str(error):
+            raise
+    (cls,) = registered(document["mechanism"])
+    made: dict[str, Any] = cls(dn.Domain.from_dict(document["domain"]), **document["parameters"]).spec.to_dict()
+    return made
+
+
+def _weakened(document: dict[str, Any], source: random.Random) -> None:
+    """Edit one threshold: whoever reads the spec must see it."""
+    name = source.choice(list(document["thresholds"]))
+    document["thresholds"][name] = str(int(document["thresholds"][name]) + source.choice((-1, 1, 2**40)))
+    dn.from_spec(document)  # raises the documented error
+    raise AssertionError(f"the threshold {name} was edited and accepted")
 
 
 def hitter_spec(source: random.Random, _: Folder) -> None:

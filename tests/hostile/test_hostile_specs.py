@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,9 @@ import pytest
 
 import deniable as dn
 from deniable.core.limits import DEFAULT, OWN, Cost, Limits
+from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.registry import registered
+from tests.hostile import costly
 
 LARGE = 10**7
 
@@ -94,6 +96,10 @@ def rows() -> Iterator[tuple[str, str]]:
     yield "cms", spec("cms", {"cohorts": 2**16, "buckets": 1024, "candidates": 2**20, "seed": 0}, 2**20)
     yield "cms rank", spec("cms", {"cohorts": 1, "buckets": 2**24, "candidates": 2, "seed": 0}, 2)
     yield "orappor", spec("orappor", {"cohorts": 2**16, "buckets": 9, "candidates": 9, "seed": 0, "hashes": 64}, 9)
+    yield "tall matrix", spec("matrix", {"matrix": [[1.0]] * 11_000}, 11_000)
+    yield "tall matrix of two", spec("matrix", {"matrix": [[0.5 + n / 1e5, 0.5 - n / 1e5] for n in range(5000)]}, 5000)
+    yield "tall matrix for few values", spec("matrix", {"matrix": [[1.0]] * 11_000}, 2)
+    yield "wide matrix", spec("matrix", {"matrix": [[1 / 11_000] * 11_000] * 2}, 2)
     yield "design", spec("design", {"blocks": [[0]] * 10**6})
     yield "fewer blocks", spec("design", {"blocks": [[0], [1]] * 10**5}, 2)
     yield "design of one block", spec("design", {"blocks": [[0] * 10**6]})
@@ -110,11 +116,27 @@ def test_every_attack_is_refused_before_its_work_is_done_in_few_words(attacks: d
         start = time.process_time()
         with pytest.raises((dn.SpecError, dn.InvalidArgument)) as refused:
             dn.from_spec(text)
-        # without limits many of these take a minute, or all memory; the soak test measures half a second
+        # without limits many of these take a minute, or all memory; the soak test below allows half a second
         assert time.process_time() - start < 5, name
         assert len(str(refused.value)) < 600, name
         with pytest.raises(dn.SpecError):
             dn.HeavyHitters.from_json(text)
+
+
+@pytest.mark.soak
+def test_every_attack_is_refused_within_half_a_second(
+    attacks: dict[str, str], record_property: Callable[[str, object], None]
+) -> None:
+    costly.warm_up()
+    taken = {}
+    for name, text in attacks.items():
+        start = time.process_time()
+        with pytest.raises((dn.SpecError, dn.InvalidArgument)):
+            dn.from_spec(text)
+        taken[name] = time.process_time() - start
+    slowest = max(taken, key=taken.__getitem__)
+    record_property("figure", f"{len(taken)} hostile specs refused, the slowest in {taken[slowest]:.3f} s ({slowest})")
+    assert taken[slowest] < costly.MOST_SECONDS, slowest
 
 
 def _allow(room: int) -> None:
@@ -195,6 +217,21 @@ def test_levels_of_heavy_hitters_count_together() -> None:
     with pytest.raises(dn.SpecError, match="cells"):
         dn.HeavyHitters.from_json(text, limits=Limits(cells=each))
     assert dn.HeavyHitters.from_json(text, limits=None) == protocol
+
+
+def test_no_level_is_built_before_all_are_known_to_be_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = dn.HeavyHitters.new(epsilon=2.0, max_bytes=8)
+    built: list[int] = []
+    monkeypatch.setattr(CohortMechanism, "__post_init__", lambda level: built.append(level.cohorts))
+    dear = json.loads(protocol.to_json())
+    dear["levels"][-1]["parameters"]["cohorts"] = 2**17
+    for text, limits in (
+        (protocol.to_json(), Limits(cells=protocol.levels[0].layout.cells)),
+        (json.dumps(dear), DEFAULT),
+    ):
+        with pytest.raises(dn.SpecError, match="above the limit"):
+            dn.HeavyHitters.from_json(text, limits=limits)
+    assert not built
 
 
 def test_costs_add_up_and_enormous_ones_are_refused() -> None:

@@ -58,8 +58,8 @@ def test_a_cache_that_fails_warns_once_and_never_raises(error: Exception) -> Non
     assert kept.cache_path == "somewhere"
 
 
-def _run(folder: Path) -> list[str]:
-    command = [sys.executable, "-c", PROGRAM]
+def _run(folder: Path, before: str = "") -> list[str]:
+    command = [sys.executable, "-c", before + PROGRAM]
     environment = {"NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": ":".join(sys.path), "PATH": ""}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
@@ -77,3 +77,19 @@ def test_damaged_files_of_the_cache_are_compiled_again_with_one_warning(tmp_path
         assert len(warned) == 1
         assert "is damaged" in warned[0]
         assert _run(tmp_path) == [right]  # the files have been written again
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(sys.platform == "win32", reason="the limit of the size of files is set as Unix does")
+@pytest.mark.parametrize("room", [0, 1000])  # bytes: for nothing, or for the index and not for the code
+def test_files_that_cannot_grow_are_done_without_with_one_warning(room: int, tmp_path: Path) -> None:
+    full = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))\n"
+    (right,) = _run(tmp_path / "room")
+    for _ in range(2):  # what the first process leaves behind does not disturb the second
+        found, *warned = _run(tmp_path / "none", full)
+        assert found == right
+        assert len(warned) == 1
+        assert "compiled code cannot be cached" in warned[0]
+        assert "File too large" in warned[0]
+    assert _run(tmp_path / "none") == [right]  # there is room again
+    assert any((tmp_path / "none").rglob("*.nbc"))

@@ -138,7 +138,8 @@ def one_line(error: BaseException) -> str:
 
 def one_short_line(text: str) -> str:
     """Cut a text to one printable line."""
-    text = printable(" ".join(text[: 4 * _LONGEST].split()))
+    lines = map(str.strip, text[: 4 * _LONGEST].splitlines())  # spaces within a line may be what is wrong
+    text = printable(" ".join(filter(None, lines)))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 

@@ -170,8 +170,11 @@ def cut(text: str, limit: int = 60) -> str:
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """Format a value for an error message: its repr, cut to one short line."""
+    """Format a value for an error message: its repr, cut to one short line; a text keeps its spaces."""
     try:
-        return cut(repr(value), limit)
+        text = repr(value)
+        if type(value) is str:
+            return text if len(text) <= limit else text[: limit - 3] + "..."
+        return cut(text, limit)
     except (ValueError, RecursionError):  # an integer with thousands of digits, or lists in lists
         return f"a {type(value).__name__} too long to print"

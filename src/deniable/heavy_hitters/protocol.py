@@ -41,7 +41,7 @@ from deniable.heavy_hitters.collected import HitterReports, HitterSummary
 from deniable.heavy_hitters.groups import BUDGET, MAX_BYTES, MAX_LEVELS, made_lengths, made_levels, uniform_levels
 from deniable.heavy_hitters.strings import Alphabet, sequences
 from deniable.mechanisms.cohorts.base import CohortMechanism
-from deniable.mechanisms.registry import from_spec
+from deniable.mechanisms.registry import cost_of, from_spec
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import KEY_BYTES, Keystream
 
@@ -143,14 +143,12 @@ class HeavyHitters(Document):
         if not is_one(document["deniable"]) or not isinstance(document["levels"], list):
             raise SpecError("heavy-hitter spec has an unknown layout")
         whole(1, MAX_LEVELS, levels=len(document["levels"]))
-        levels: list[Any] = []
-        total = Cost()
-        for level in document["levels"]:
-            made = from_spec(Spec.from_dict(level, limits=limits), limits=limits)
-            total += made.cost(made.domain, made.spec.parameters)
-            if limits is not None:
-                limits.check(replace(total, cohorts=0))
-            levels.append(made)
+        specs = [Spec.from_dict(level, limits=limits) for level in document["levels"]]
+        if limits is not None:  # all of them before any is built
+            costs = [cost_of(spec) for spec in specs]
+            for cost in (*costs, replace(sum(costs, Cost()), cohorts=0)):
+                limits.check(cost)
+        levels: list[Any] = [from_spec(spec, limits=None) for spec in specs]
         return HeavyHitters(tuple(levels), document["max_bytes"], document["alphabet"])
 
     def privatize_one(self, value: object) -> tuple[int, Report]:

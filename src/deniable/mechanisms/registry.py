@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.core.domain import Domain, Label
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion, cut, listed, shown
-from deniable.core.limits import DEFAULT, Limits
+from deniable.core.limits import DEFAULT, Cost, Limits
 from deniable.core.spec import Spec
 from deniable.core.suggest import did_you_mean
 from deniable.core.weak import warn_if_weak
@@ -179,15 +179,7 @@ def from_spec(
     """
     if not isinstance(spec, Spec):
         spec = _read(spec, limits)
-    classes = registered(spec.mechanism) if known is None else tuple(known)
-    versions = {cls.version: cls for cls in classes if cls.name == spec.mechanism}
-    if not versions:
-        names = ", ".join(list_mechanisms() if known is None else sorted({cls.name for cls in classes}))
-        raise SpecError(f"spec names an unknown mechanism, {shown(spec.mechanism)}; known: {names}")
-    if spec.version not in versions:
-        raise UnsupportedVersion(f"mechanism {spec.mechanism}", spec.version, max(versions))
-    chosen = versions[spec.version]
-    _check_parameters(chosen, spec.parameters)
+    chosen = _described(spec, known)
     if limits is not None:
         limits.check(chosen.cost(spec.domain, spec.parameters))
     try:
@@ -197,6 +189,24 @@ def from_spec(
     if made.spec != spec:
         raise SpecError("the spec's thresholds must follow from its domain, mechanism and parameters")
     return made
+
+
+def cost_of(spec: Spec) -> Cost:
+    """What the mechanism that a spec describes costs, by formula: nothing is built."""
+    return _described(spec).cost(spec.domain, spec.parameters)
+
+
+def _described(spec: Spec, known: Iterable[type[Mechanism]] | None = None) -> type[Mechanism]:
+    """The class that a spec names; raise SpecError unless it has its parameters."""
+    classes = registered(spec.mechanism) if known is None else tuple(known)
+    versions = {cls.version: cls for cls in classes if cls.name == spec.mechanism}
+    if not versions:
+        names = ", ".join(list_mechanisms() if known is None else sorted({cls.name for cls in classes}))
+        raise SpecError(f"spec names an unknown mechanism, {shown(spec.mechanism)}; known: {names}")
+    if spec.version not in versions:
+        raise UnsupportedVersion(f"mechanism {spec.mechanism}", spec.version, max(versions))
+    _check_parameters(versions[spec.version], spec.parameters)
+    return versions[spec.version]
 
 
 def _check_parameters(cls: type[Mechanism], given: Mapping[str, Any]) -> None:

@@ -170,6 +170,7 @@ CHECKS: tuple[Check, ...] = (
     _named(_plain_path, checks.check_plain_path_makes_the_channel),
     _named(_kernel, checks.check_kernel_makes_the_channel),
     _seeded(checks.check_no_branch_depends_on_the_value_or_on_a_coin),
+    _seeded(checks.check_no_branch_of_a_batch_depends_on_a_value_or_on_a_coin),
     _seeded(checks.check_batch_equals_one_by_one),
     _seeded(checks.check_rejected_draws_use_the_overflow_stream),
     _seeded(checks.check_overflow_is_indexed_by_report_beyond_the_first_chunk),

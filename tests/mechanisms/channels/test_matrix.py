@@ -135,7 +135,8 @@ def test_intervals_cover_every_value_and_absent_values_do_not_stand_out(seed: in
     ("matrix", "complaint"),
     [
         ([[0.5, 0.5], [0.5, 0.5]], "matrix must tell the values apart"),
-        ([[0.6, 0.4], [0.4, 0.6], [0.5, 0.5]], "matrix must tell the values apart"),
+        ([[0.6, 0.4], [0.4, 0.6], [0.5, 0.5]], "matrix must tell the values apart, got '3 by 2'. It has fewer reports"),
+        (np.full((2**16, 1), 1.0), "matrix must tell the values apart, got '65536 by 1'"),  # 32 GiB, were it inverted
         ([[0.6, 0.3], [0.4, 0.6]], r"matrix must have rows that sum to 1, got 0\.9.* Row 0 does not"),
         ([[0.6, 0.4], [1.0, 0.0]], "matrix must have positive entries, got 0. Report 1: value 1 never makes it"),
         ([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0]], "Report 2: no value makes it"),

@@ -142,7 +142,7 @@ class Integers(Domain):
             return OUTSIDE
         try:
             number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
+        except Exception:  # also one of the object's own, whose text may be the value
             return OUTSIDE
         return number - self.low if self.low <= number <= self.high else OUTSIDE
 

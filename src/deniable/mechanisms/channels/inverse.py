@@ -37,7 +37,10 @@ class LinearInverse(FieldsOnly):
     @property
     def exists(self) -> bool:
         """Whether the values can be told apart: no row is a mixture, with any weights, of others."""
-        return bool(np.abs(self.matrix @ self.adds - np.eye(len(self.matrix))).max() <= _CLOSE)
+        values, reports = self.matrix.shape
+        if values > reports:  # more rows than the rank can be, which may be too many to invert
+            return False
+        return bool(np.abs(self.matrix @ self.adds - np.eye(values)).max() <= _CLOSE)
 
     @cached_property
     def spread(self) -> Floats:

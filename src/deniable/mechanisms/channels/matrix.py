@@ -44,9 +44,13 @@ class MatrixMechanism(FiniteChannel):
         del domain
         given = parameters.get("matrix")
         widths = [len(row) for row in given if isinstance(row, list | tuple)] if isinstance(given, list | tuple) else []
-        entries, width = sum(widths), max(widths, default=0)
-        square = entries * min(len(widths), width)  # the singular values
-        return Cost(cells=width, tables=entries, building=1500 * entries, nanoseconds=45_000 * entries + 5 * square)
+        entries, width, square = sum(widths), max(widths, default=0), len(widths) ** 2
+        return Cost(
+            cells=width,
+            tables=max(entries, square),  # the inverse is tested by a product of values by values
+            building=1500 * entries + 24 * square,
+            nanoseconds=45_000 * entries + 5 * width * square,  # the singular values
+        )
 
     def _settled(self) -> Mapping[str, Any]:
         return {"matrix": checked_matrix(self.matrix, self.k)}
@@ -62,6 +66,7 @@ def checked_matrix(matrix: Any, k: int) -> Rows:
     """Return a matrix for k values as a spec writes it, or raise InvalidArgument saying what is wrong with it."""
     rows = checked_rows(matrix, k)
     if not LinearInverse(np.array([[float(Fraction(entry)) for entry in row] for row in rows])).exists:
-        hint = "Two of its rows are alike, or one is a mixture of others."
+        fewer = len(rows[0]) < len(rows)
+        hint = "It has fewer reports than values." if fewer else "Two rows are alike, or one is a mixture of others."
         raise InvalidArgument("matrix", "tell the values apart", f"{len(rows)} by {len(rows[0])}", hint)
     return rows

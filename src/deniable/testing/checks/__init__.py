@@ -22,6 +22,7 @@ from deniable.testing.checks.batches import (
 )
 from deniable.testing.checks.branches import (
     check_no_branch_depends_on_the_value_or_on_a_coin,
+    check_no_branch_of_a_batch_depends_on_a_value_or_on_a_coin,
 )
 from deniable.testing.checks.channel import (
     channel_of,
@@ -106,6 +107,7 @@ __all__ = [
     "check_many_bytes_decode_or_are_refused",
     "check_methods_find_the_truth",
     "check_no_branch_depends_on_the_value_or_on_a_coin",
+    "check_no_branch_of_a_batch_depends_on_a_value_or_on_a_coin",
     "check_no_values_make_no_reports",
     "check_one_value_changes_one_report",
     "check_operator_is",
