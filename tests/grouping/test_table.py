@@ -64,6 +64,14 @@ def test_tables_add_group_by_group_and_in_any_order() -> None:
     assert whole.over(["land", "day"])[("de", 2)] == whole[(2, "de")]
 
 
+def test_codes_that_mean_the_same_key_lose_no_reports() -> None:
+    m, reports, _, _ = drawn("oue")
+    column = pa.DictionaryArray.from_arrays(pa.array(np.arange(N) % 3), pa.array(["a", "a", "b"]))
+    table = dn.summarize_by(m, reports.to_arrow().append_column("day", column), "day")
+    assert {group: summary.n for group, summary in table.items()} == {("a",): 2000, ("b",): 1000}
+    assert table.total() == m.summarize(reports)
+
+
 def test_what_does_not_belong_together_is_not_added() -> None:
     m, reports, days, lands = drawn("grr")
     table = dn.summarize_by(m, reports, by={"day": days})

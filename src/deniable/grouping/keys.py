@@ -107,7 +107,14 @@ def _coded(column: Any, name: str) -> tuple[Indices, list[Key]]:
         found = [place for place, key in enumerate(column.to_pylist()) if key is None]
         if found:
             raise NullKey(name, found[0])
-    return column.indices.to_numpy(zero_copy_only=False).astype(np.int64), keys_of(column.dictionary)
+    return _distinct(column.indices.to_numpy(zero_copy_only=False).astype(np.int64), keys_of(column.dictionary))
+
+
+def _distinct(codes: Indices, keys: list[Key]) -> tuple[Indices, list[Key]]:
+    """Give equal keys one code: a dictionary may list a key twice, and several times of a day are one date."""
+    places: dict[Key, int] = {}
+    merged = [places.setdefault(key, len(places)) for key in keys]
+    return (codes, keys) if len(places) == len(keys) else (np.array(merged, np.int64)[codes], list(places))
 
 
 class NullKey(MalformedReport):
@@ -142,7 +149,11 @@ def keys_of(values: Any) -> list[Key]:
             values = values.cast(pa.timestamp("us", values.type.tz))
         except pa.ArrowInvalid:
             raise InvalidArgument("by", "name times that are whole in microseconds", str(values.type)) from None
-    found: list[Any] = values.to_pylist()
+    try:
+        found: list[Any] = values.to_pylist()
+    except (OverflowError, ValueError):
+        rule = "name columns with dates and times of the years 1 to 9999"
+        raise InvalidArgument("by", rule, f"{values.type} beyond them") from None
     return [key.astimezone(UTC) if isinstance(key, datetime) and key.tzinfo else as_key(key) for key in found]
 
 
