@@ -19,9 +19,10 @@ from deniable.core.reports import Reports
 from deniable.core.threads import workers
 from deniable.core.validate import whole
 from deniable.engines.malformed import first_bad, without_bad
-from deniable.engines.sources import Unit, Work, work_of
+from deniable.engines.partitions import typed_columns
+from deniable.engines.sources import Unit, Wanted, Work, work_of
 from deniable.engines.streams import keyed
-from deniable.grouping.counting import Counted, GroupAccumulator, check_counted
+from deniable.grouping.counting import Counted, GroupAccumulator, check_beside, check_counted
 from deniable.grouping.keys import group_columns
 from deniable.grouping.table import AnySummary, SummaryTable
 from deniable.heavy_hitters.collected import HitterReports
@@ -38,6 +39,7 @@ def summarize(
     skipped: Counter[str] | None = None,
     unlabelled: bool = False,
     simulated: bool | None = None,
+    repeats: bool = False,
     progress: Progress | None = None,
 ) -> AnySummary:
     """Count the reports of any source into one summary.
@@ -48,10 +50,12 @@ def summarize(
     taken to be of this spec, and `simulated` says whether they are simulated.
 
     A malformed row stops the job with an error that says where it is; if a Counter is given as `skipped`, such rows
-    are left out and counted in it, by reason. `progress(rows, of)` is called now and then.
+    are left out and counted in it, by reason. A file that is named twice is refused, unless `repeats` says that it is
+    to count twice. `progress(rows, of)` is called now and then.
     """
-    work = work_of(source, check_counted(mechanism), (), unlabelled, simulated)
-    return _Job(mechanism, (), skipped).run(work, threads, progress).summary()
+    counted = check_counted(mechanism)
+    wanted = Wanted(counted, unlabelled=unlabelled, simulated=simulated, skipping=skipped is not None, repeats=repeats)
+    return _Job(counted, (), skipped).run(work_of(source, wanted), threads, progress).summary()
 
 
 def summarize_by(
@@ -63,22 +67,26 @@ def summarize_by(
     skipped: Counter[str] | None = None,
     unlabelled: bool = False,
     simulated: bool | None = None,
+    repeats: bool = False,
     progress: Progress | None = None,
 ) -> SummaryTable:
     """Count the reports of any source into one summary for each group, as `engines.arrow.summarize` does into one.
 
-    `by` names columns beside the reports, or the keys of partitioned folders (`day=2026-01-31/`). Beside a batch of
-    `Reports` it maps names to keys, one per report.
+    `by` names columns beside the reports, or the keys of partitioned folders (`day=2026-01-31/`). Keys in the names of
+    folders are text, unless their type is given: `day:date`, `version:int`. Beside a batch of `Reports` it maps names
+    to keys, one per report.
     """
     counted = check_counted(mechanism)
     if isinstance(by, Mapping):
         if not isinstance(source, (Reports, HitterReports)):
             raise InvalidArgument("by", "name columns of the source", by, "Keys are given beside Reports only.")
+        names, types = group_columns(tuple(by)), dict[str, str]()
         source = keyed(source, dict(by))
-        by = tuple(by)
-    names = group_columns(by)
-    work = work_of(source, counted, names, unlabelled, simulated)
-    return _Job(counted, names, skipped).run(work, threads, progress).table()
+    else:
+        names, types = typed_columns(by)
+    check_beside(counted, names)
+    wanted = Wanted(counted, names, types, unlabelled, simulated, skipped is not None, repeats)
+    return _Job(counted, names, skipped).run(work_of(source, wanted), threads, progress).table()
 
 
 @dataclass
@@ -92,6 +100,8 @@ class _Job:
     _stopped: bool = False
 
     def run(self, work: Work, threads: int | None, progress: Progress | None) -> GroupAccumulator:
+        if self.skipped is not None:
+            self.skipped.update(work.left_out)
         number = workers() if threads is None else whole(1, threads=threads)
         if isinstance(work.units, list):
             number = max(1, min(number, len(work.units)))

@@ -39,6 +39,13 @@ def report_columns(counted: Counted) -> tuple[str, ...]:
     return (COLUMN,) if isinstance(counted, Mechanism) else (LEVEL_COLUMN, COLUMN)
 
 
+def check_beside(counted: Counted, by: tuple[str, ...]) -> None:
+    """Refuse to group by the reports themselves."""
+    for name in by:
+        if name in report_columns(counted):
+            raise InvalidArgument("by", "name columns beside those of the reports", name)
+
+
 def reports_from(counted: Counted, table: Any) -> Reports | HitterReports:
     """Read reports from an Arrow table or record batch."""
     return Reports.from_arrow(table) if isinstance(counted, Mechanism) else HitterReports.from_arrow(table)

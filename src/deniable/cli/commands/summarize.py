@@ -34,7 +34,9 @@ def summarize(
     by: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMNS", help="Make one summary for each group: columns of the files or folders, with commas."
+            metavar="COLUMNS",
+            help="Make one summary for each group: columns of the files or folders, with commas. Keys of folders are "
+            "text, or what day:date,version:int says.",
         ),
     ] = None,
     threads: Threads = None,
@@ -52,7 +54,7 @@ def summarize(
     Examples:
       deniable summarize reports.parquet --spec spec.json -o monday.summary
       deniable summarize monday.summary tuesday.csv --spec spec.json -o two.summary
-      deniable summarize reports/ --by day,country --spec spec.json -o daily.parquet
+      deniable summarize reports/ --by day:date,country --spec spec.json -o daily.parquet
     """
     from deniable.cli.io.engine import Counting, table_of
     from deniable.cli.io.files import writing

@@ -82,9 +82,11 @@ def counted_in(counted: Counted, name: str, how: Counting) -> AnySummary:
 def table_of(counted: Counted, names: list[str], by: str, how: Counting) -> SummaryTable:
     """Count reports by group, and add tables of summaries to them."""
     from deniable.engines import arrow
+    from deniable.engines.partitions import typed_columns
     from deniable.grouping.counting import same_spec
 
     columns = [name.strip() for name in by.split(",")]
+    names_of_columns, _ = typed_columns(columns)
     tables, reports = [], []
     for name in names:
         if name == STANDARD:
@@ -95,7 +97,7 @@ def table_of(counted: Counted, names: list[str], by: str, how: Counting) -> Summ
         else:
             same_spec(counted, table.fingerprint, f"{name}: a table of summaries")
             with about(name):
-                tables.append(table.over(columns))
+                tables.append(table.over(names_of_columns))
     if reports:
         with _bar(reports[0] if len(reports) == 1 else f"{len(reports)} inputs") as bar:
             tables.append(arrow.summarize_by(counted, reports, columns, **how.options(bar)))
