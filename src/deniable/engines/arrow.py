@@ -148,7 +148,7 @@ class _Job:
         except MalformedReport as error:
             if self.skipped is None:
                 raise first_bad(batch, check, where, error) from None
-            good, reasons = without_bad(batch, check)
+            good, _, reasons = without_bad(batch, check, self.counted, self.by)
             with self._lock:
                 self.skipped.update(reasons)
             if len(good):

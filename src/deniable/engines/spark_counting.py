@@ -9,11 +9,11 @@ import numpy as np
 
 from deniable.core.errors import MalformedReport
 from deniable.core.extras import needed
-from deniable.engines.malformed import bad_rows, first_bad, reason_of
+from deniable.engines.malformed import first_bad, without_bad
 from deniable.engines.sources import check_columns, check_report_columns, coded
 from deniable.engines.spark_tasks import WHERE, Count, Reader, spec_of
-from deniable.engines.spark_types import columns_of, count_types, levels_of, plain_key
-from deniable.grouping.counting import Cells, Counted, GroupAccumulator, check_beside, check_counted
+from deniable.engines.spark_types import columns_of, count_types, plain_key
+from deniable.grouping.counting import Cells, Counted, GroupAccumulator, check_beside, check_counted, levels_of
 from deniable.grouping.rows import REPORTS
 from deniable.heavy_hitters.collected import HitterReports
 from deniable.mechanisms.layouts.symbols import SymbolLayout
@@ -60,11 +60,8 @@ def _counted_by_spark(reader: Reader, rows: Any, skipping: bool) -> tuple[Cells,
     except MalformedReport as error:
         if not skipping:
             raise first_bad(kinds, reader.check, WHERE, error) from None
-        good = np.ones(len(kinds), np.bool_)
-        for place, problem in bad_rows(kinds, reader.check):
-            good[place] = False
-            reasons[reason_of(problem)] += int(counts[place])
-        kinds, counts = kinds.filter(good), counts[good]
+        kinds, kept, reasons = without_bad(kinds, reader.check, reader.counted, reader.by, counts)
+        counts = counts[kept]
     reports, groups = reader.read(kinds)
     if isinstance(reports, HitterReports):
         data, levels = reports.reports.data, reports.levels.astype(np.int64)

@@ -26,8 +26,8 @@ from deniable.core.threads import VARIABLE
 from deniable.engines.columns import unlabelled
 from deniable.engines.malformed import first_bad, without_bad
 from deniable.engines.sources import AnyReports, coded
-from deniable.engines.spark_types import as_column, levels_of, numbered
-from deniable.grouping.counting import Counted, GroupAccumulator, report_columns
+from deniable.engines.spark_types import as_column, numbered
+from deniable.grouping.counting import Counted, GroupAccumulator, levels_of, report_columns
 from deniable.grouping.keys import Coded
 from deniable.heavy_hitters.protocol import HeavyHitters
 from deniable.mechanisms.base.mechanism import Mechanism
@@ -101,7 +101,7 @@ class Count:
             if not self.skipping:
                 part.bad[str(first_bad(rows, part.reader.check, WHERE, error))] += 1
                 return
-            good, reasons = without_bad(rows, part.reader.check)
+            good, _, reasons = without_bad(rows, part.reader.check, part.reader.counted, self.by)
             part.bad.update(reasons)
             if len(good):
                 yield from part.add(good, *part.reader.read(good))

@@ -29,9 +29,14 @@ def check_counted(mechanism: object) -> Counted:
     return mechanism
 
 
+def levels_of(counted: Counted) -> tuple[Mechanism, ...]:
+    """The mechanism of each level."""
+    return (counted,) if isinstance(counted, Mechanism) else counted.levels
+
+
 def layout_of(counted: Counted) -> Layout:
     """The layout of the reports, which all levels of heavy hitters share but for the number of cells."""
-    return (counted if isinstance(counted, Mechanism) else counted.levels[0]).layout
+    return levels_of(counted)[0].layout
 
 
 def report_columns(counted: Counted) -> tuple[str, ...]:
@@ -78,7 +83,7 @@ class GroupAccumulator:
     def __init__(self, counted: Counted, by: tuple[str, ...] = ()) -> None:
         self.counted = counted
         self.by = by
-        levels = [counted] if isinstance(counted, Mechanism) else list(counted.levels)
+        levels = levels_of(counted)
         self._levels = [rows_of(level.layout, len(levels)) for level in levels]
         self._places: dict[Group, int] = {}
         self._simulated: set[int] = set()
