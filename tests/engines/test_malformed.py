@@ -31,7 +31,7 @@ def spoilt(name: str) -> tuple[Any, Any, Counter[str]]:
         levels[place % 10 == 4] = 999
         columns["level"] = pa.array(levels)
     table = pa.table(columns).replace_schema_metadata(reports.to_arrow().schema.metadata)
-    wrong = Counter({"0 to": N // 10, "holds 1 nulls": N // 10, "column 'day' has no value": N // 5})
+    wrong = Counter({"report must lie": N // 10, "holds 1 nulls": N // 10, "column 'day' has no value": N // 5})
     return counted, table, wrong + Counter({"level must": N // 10} if name == "heavy hitters" else {})
 
 
