@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from deniable.core.batches import ROWS, rows_at_once
 from deniable.core.errors import DeniableError, FingerprintMismatch, InvalidArgument, MalformedReport, cut, listed
 from deniable.core.extras import needed
+from deniable.core.parquet import READ
 from deniable.core.reports import Reports, read_metadata
 from deniable.engines.partitions import Types, check_types, folder_keys
 from deniable.engines.paths import Found, paths_of
@@ -97,9 +98,8 @@ class RowGroup:
         stored = [name for name in self.by if name not in self.file.keys]
         columns, row = [*report_columns(self.counted), *stored], 1
         with reading(self.file.path):
-            opened = pq.ParquetFile(
-                self.file.path, metadata=self.file.metadata, read_dictionary=_texts(self.file.schema, stored, pa)
-            )
+            texts = _texts(self.file.schema, stored, pa)
+            opened = pq.ParquetFile(self.file.path, metadata=self.file.metadata, read_dictionary=texts, **READ)
             with opened:
                 for batch in opened.iter_batches(self.rows, [self.number], columns, use_threads=False):
                     yield f"{self.file.path}: row group {self.number}, row {row}", batch

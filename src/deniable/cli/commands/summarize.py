@@ -74,11 +74,12 @@ def summarize(
     import pyarrow.parquet
 
     from deniable.cli.io.repeats import check_paths
+    from deniable.core.parquet import WRITTEN
 
     if not allow_repeats:
         check_paths(sources)
     table = table_of(mechanism_of(spec), sources, by, how)
     how.say_what_was_skipped()
     with writing(output) as file:
-        pyarrow.parquet.write_table(table.to_arrow(), file, compression="zstd")
+        pyarrow.parquet.write_table(table.to_arrow(), file, **WRITTEN)
     done(f"{len(table):,} summaries of {table.n:,} reports", output)
