@@ -24,6 +24,7 @@ from deniable.engines.sources import Unit, Wanted, Work, work_of
 from deniable.engines.streams import keyed
 from deniable.grouping.counting import Counted, GroupAccumulator, check_beside, check_counted
 from deniable.grouping.keys import group_columns
+from deniable.grouping.rows import MOST_BYTES
 from deniable.grouping.table import AnySummary, SummaryTable
 from deniable.heavy_hitters.collected import HitterReports
 
@@ -105,7 +106,7 @@ class _Job:
         number = workers() if threads is None else whole(1, threads=threads)
         if isinstance(work.units, list):
             number = max(1, min(number, len(work.units)))
-        units, parts = iter(work.units), [GroupAccumulator(self.counted, self.by) for _ in range(number)]
+        units, parts = iter(work.units), [self._rows(MOST_BYTES // number) for _ in range(number)]
         with ThreadPoolExecutor(number, "deniable") as pool:
             running = [pool.submit(self._count, units, part) for part in parts]
             try:
@@ -125,6 +126,9 @@ class _Job:
         for other in others:
             total.merge(other)
         return total
+
+    def _rows(self, most_bytes: int) -> GroupAccumulator:
+        return GroupAccumulator(self.counted, self.by, most_bytes=most_bytes)
 
     def _next(self, units: Iterator[Unit]) -> Unit | None:
         with self._lock:

@@ -6,7 +6,7 @@ dictionary of strings, dates in milliseconds) give equal keys, so that tables fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -176,9 +176,7 @@ def column_of(keys: Sequence[Key], name: str) -> Any:
     with needed():
         import pyarrow as pa
 
-    kinds = {_kind_of(key) for key in keys}
-    if len(kinds) > 1:
-        raise InvalidArgument("groups", f"have one kind of key in column {shown(name)}", sorted(kinds))
+    kinds = set(kinds_of([(key,) for key in keys], (name,)))
     types = {
         "text": pa.string(),
         "number": pa.int64(),
@@ -190,12 +188,29 @@ def column_of(keys: Sequence[Key], name: str) -> Any:
     return pa.array(keys, types[kinds.pop() if kinds else "text"])
 
 
-def _kind_of(key: Key) -> str:
+def kinds_of(groups: Iterable[Group], by: Sequence[str]) -> tuple[str, ...]:
+    """The kind of key in each column, of which there must be one; nothing if there are no groups."""
+    found: set[tuple[str, ...]] = {tuple(map(kind_of_key, group)) for group in groups}
+    if len(found) > 1:
+        columns = zip(by, zip(*found, strict=True), strict=True)
+        name, kinds = next((name, set(kinds)) for name, kinds in columns if len(set(kinds)) > 1)
+        raise InvalidArgument("groups", f"have one kind of key in column {shown(name)}", sorted(kinds))
+    return next(iter(found), ())
+
+
+def differing(by: Sequence[str], one: Sequence[str], other: Sequence[str]) -> str:
+    """The first column whose kinds of key differ, in words; nothing if there is none."""
+    clashes = ((name, {a, b}) for name, a, b in zip(by, one, other, strict=False) if a != b)
+    return next((f"{cut(name)}: {' and '.join(sorted(kinds))}" for name, kinds in clashes), "")
+
+
+def kind_of_key(key: object) -> str:
+    """What a key is: keys of two kinds are never the same, though Python has 1 == True."""
     if isinstance(key, datetime):
         return "time in UTC" if key.tzinfo else "time"
-    return {bool: "truth", int: "number", str: "text", date: "date"}[type(key)]
+    return {bool: "truth", int: "number", str: "text", date: "date"}.get(type(key), type(key).__name__)
 
 
 def order_of(group: Group) -> tuple[Any, ...]:
     """What groups are sorted by: kind and value of every key, since kinds do not compare with each other."""
-    return tuple((_kind_of(key), key) for key in group)
+    return tuple((kind_of_key(key), key) for key in group)
