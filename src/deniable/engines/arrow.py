@@ -7,29 +7,23 @@ counted what. Memory holds a batch and the counts of each thread, however many r
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deniable.core.errors import InvalidArgument, MalformedReport
+from deniable.core.errors import InvalidArgument
 from deniable.core.reports import Reports
-from deniable.core.threads import workers
-from deniable.core.validate import whole
-from deniable.engines.malformed import first_bad, without_bad
+from deniable.engines.jobs import Job, Progress
 from deniable.engines.partitions import typed_columns
-from deniable.engines.sources import Unit, Wanted, Work, work_of
+from deniable.engines.paths import paths_of
+from deniable.engines.sources import Wanted, Work, files, work_of
 from deniable.engines.streams import keyed
-from deniable.grouping.counting import Counted, GroupAccumulator, check_beside, check_counted
+from deniable.grouping.counting import Counted, check_beside, check_counted, levels_of
 from deniable.grouping.keys import group_columns
-from deniable.grouping.rows import MOST_BYTES
 from deniable.grouping.table import AnySummary, SummaryTable
 from deniable.heavy_hitters.collected import HitterReports
 
-Progress = Callable[[int, int | None], None]
-_TICK = 0.1  # seconds between reports of progress
+_APART_BYTES = 2**26  # of the counts of sources that are counted each by itself, for each thread
 
 
 def summarize(
@@ -56,7 +50,7 @@ def summarize(
     """
     counted = check_counted(mechanism)
     wanted = Wanted(counted, unlabelled=unlabelled, simulated=simulated, skipping=skipped is not None, repeats=repeats)
-    return _Job(counted, (), skipped).run(work_of(source, wanted), threads, progress).summary()
+    return Job(counted, (), skipped).run(work_of(source, wanted), threads, progress).whole.summary()
 
 
 def summarize_by(
@@ -87,73 +81,40 @@ def summarize_by(
         names, types = typed_columns(by)
     check_beside(counted, names)
     wanted = Wanted(counted, names, types, unlabelled, simulated, skipped is not None, repeats)
-    return _Job(counted, names, skipped).run(work_of(source, wanted), threads, progress).table()
+    return Job(counted, names, skipped).run(work_of(source, wanted), threads, progress).whole.table()
 
 
-@dataclass
-class _Job:
-    """Threads that take units from one list until it is empty or one of them fails."""
+def summarize_each(
+    mechanism: Counted,
+    sources: Sequence[str],
+    by: str | list[str] | tuple[str, ...] = (),
+    *,
+    threads: int | None = None,
+    skipped: Counter[str] | None = None,
+    repeats: bool = False,
+    progress: Progress | None = None,
+) -> tuple[AnySummary | SummaryTable, list[AnySummary]]:
+    """Count files, folders and patterns in one job: all of them together, and each by itself.
 
-    counted: Counted
-    by: tuple[str, ...]
-    skipped: Counter[str] | None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _stopped: bool = False
-
-    def run(self, work: Work, threads: int | None, progress: Progress | None) -> GroupAccumulator:
-        if self.skipped is not None:
-            self.skipped.update(work.left_out)
-        number = workers() if threads is None else whole(1, threads=threads)
-        if isinstance(work.units, list):
-            number = max(1, min(number, len(work.units)))
-        units, parts = iter(work.units), [self._rows(MOST_BYTES // number) for _ in range(number)]
-        with ThreadPoolExecutor(number, "deniable") as pool:
-            running = [pool.submit(self._count, units, part) for part in parts]
-            try:
-                pending = set(running)
-                while pending:
-                    pending = wait(pending, _TICK if progress else None, FIRST_EXCEPTION)[1]
-                    if progress is not None:
-                        progress(sum(part.n for part in parts), work.rows)
-                    if any(each.done() and each.exception() for each in running):
-                        break
-            finally:
-                self._stopped = True  # also when the user interrupts: threads end after their batch
-        errors = [error for each in running if (error := each.exception()) is not None]
-        if errors:
-            raise min(errors, key=str)  # two threads may fail at once
-        total, *others = parts
-        for other in others:
-            total.merge(other)
-        return total
-
-    def _rows(self, most_bytes: int) -> GroupAccumulator:
-        return GroupAccumulator(self.counted, self.by, most_bytes=most_bytes)
-
-    def _next(self, units: Iterator[Unit]) -> Unit | None:
-        with self._lock:
-            return None if self._stopped else next(units, None)
-
-    def _count(self, units: Iterator[Unit], part: GroupAccumulator) -> None:
-        while (unit := self._next(units)) is not None:
-            for where, batch in unit.batches():
-                if self._stopped:
-                    return
-                self._add(unit, where, batch, part)
-
-    def _add(self, unit: Unit, where: str, batch: Any, part: GroupAccumulator) -> None:
-        def check(rows: Any) -> None:
-            reports, groups = unit.read(rows)
-            GroupAccumulator(self.counted, self.by).check(reports, groups)
-
-        try:
-            reports, groups = unit.read(batch)
-            part.add(reports, groups)
-        except MalformedReport as error:
-            if self.skipped is None:
-                raise first_bad(batch, check, where, error) from None
-            good, _, reasons = without_bad(batch, check, self.counted, self.by)
-            with self._lock:
-                self.skipped.update(reasons)
-            if len(good):
-                part.add(*unit.read(good))
+    Those of each tell whether two hold the same reports. Cost: besides that of the groups, memory for the counts of
+    some sources at a time.
+    """
+    counted = check_counted(mechanism)
+    names, types = typed_columns(by) if by else ((), {})
+    check_beside(counted, names)
+    found = paths_of(list(sources), repeats)
+    if found is None:
+        raise InvalidArgument("sources", "be paths, folders or patterns", sources)
+    work = files(found, Wanted(counted, names, types, skipping=skipped is not None, repeats=repeats))
+    if skipped is not None:
+        skipped.update(work.left_out)
+    total, each = SummaryTable(names, {}, counted.fingerprint) if names else None, list[AnySummary]()
+    step = max(2, _APART_BYTES // sum(8 * level.layout.cells for level in levels_of(counted)))
+    for start in range(0, len(sources), step):
+        part = Work([unit for unit in work.units if start <= unit.source < start + step], work.rows)
+        before = sum(summary.n for summary in each)
+        counts = Job(counted, names, skipped, apart=True).run(part, threads, progress, before)
+        own = counts.of_sources()
+        each += [own.get((place,), counted.empty_summary()) for place in range(start, min(start + step, len(sources)))]
+        total = total + counts.whole.table() if total is not None else None
+    return sum(each[1:], start=each[0]) if total is None else total, each

@@ -26,6 +26,11 @@ _ROWS = 8 * ROWS  # at once, of short reports: what a batch costs by itself is s
 class Unit(Protocol):
     """Some rows that one thread reads and counts: batches of reports with their groups, and where they stand."""
 
+    @property
+    def source(self) -> int:
+        """The place of the input that they come from, among those given."""
+        ...
+
     def batches(self) -> Iterator[tuple[str, Any]]:
         """Where each batch stands, and the batch, in Arrow."""
         ...
@@ -89,6 +94,10 @@ class RowGroup:
     counted: Counted
     by: tuple[str, ...]
     rows: int  # at once
+
+    @property
+    def source(self) -> int:
+        return self.file.source
 
     def batches(self) -> Iterator[tuple[str, Any]]:
         with needed():

@@ -31,6 +31,7 @@ class _Batch:
     labels: Any
     row: int
     wanted: Wanted
+    source: int = 0
 
     def batches(self) -> Iterator[tuple[str, Any]]:
         yield f"row {self.row}", self.batch
