@@ -99,7 +99,7 @@ def test_the_same_reports_twice_are_refused_or_counted_twice(name: str, by: list
         ("table.parquet", first): f"{first}: these are the same 1,000 reports as in table.parquet",
         (first, second, "two.parquet"): "two.parquet: this is the sum of",
         (first, first): "this file is given twice",
-        (first, "reports"): "the same file as",
+        (first, "reports"): f"the same file as {first}. It counts twice with repeats=True (--allow-repeats)",
     }.items():
         check_refusal(run(*command, *inputs, *end), words)
         assert not output.exists()

@@ -33,7 +33,8 @@ def paths_of(source: Any, repeats: bool) -> list[Found] | None:
     for each in found if not repeats else ():
         real = os.path.realpath(each.path)
         if real in seen:
-            raise InvalidArgument("source", "name every file once", each.path, f"It is the same file as {seen[real]}.")
+            hint = f"It is the same file as {seen[real]}. It counts twice with repeats=True (--allow-repeats)."
+            raise InvalidArgument("source", "name every file once", each.path, hint)
         seen[real] = each.path
     return found
 
