@@ -76,6 +76,13 @@ def test_codes_that_mean_the_same_key_lose_no_reports() -> None:
     assert table.total() == m.summarize(reports)
 
 
+def test_a_group_that_is_listed_twice_keeps_all_its_reports() -> None:
+    m, reports, _, _ = drawn("oue")
+    running = GroupAccumulator(m, ("day",))
+    running.add(reports[:3], Coded([("a",), ("a",)], np.array([0, 1, 0]), np.array([2, 1])))
+    assert running.table()["a"] == m.summarize(reports[:3])
+
+
 def test_what_does_not_belong_together_is_not_added() -> None:
     m, reports, days, lands = drawn("grr")
     table = dn.summarize_by(m, reports, by={"day": days})

@@ -56,7 +56,7 @@ class Rows:
             self.n[places[0]] += len(data)
         else:
             self._add_groups(data, codes, places, sizes)
-            self.n[places] += sizes
+            np.add.at(self.n, places, sizes)  # a place may come twice
 
     def _add_groups(self, data: Payloads, codes: Indices, places: Indices, sizes: Indices) -> None:
         ordered, end = data[np.argsort(codes, kind="stable")], 0
