@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
-from deniable.engines import arrow
+from deniable.engines import jobs
 from deniable.grouping import rows
 from deniable.grouping.counting import GroupAccumulator
 from deniable.grouping.keys import Coded
@@ -158,7 +158,7 @@ def test_the_bytes_of_counts_are_those_that_are_bounded(name: str, monkeypatch: 
     assert held == 200 * 100 * level.cell_bytes
     assert level.cell_bytes == {"grr": 9, "oue": 8}[name]
     # over all threads together: what one may hold is divided among two
-    monkeypatch.setattr(arrow, "MOST_BYTES", 200 * 100 * level.cell_bytes)
+    monkeypatch.setattr(jobs, "MOST_BYTES", 200 * 100 * level.cell_bytes)
     table = reports.to_arrow().append_column("day", pa.array(np.arange(200)))
     assert dn.summarize_by(m, table, "day", threads=1).n == 200
     with pytest.raises(dn.InvalidArgument, match=r"at most 100 groups of this spec.*fewer threads"):
