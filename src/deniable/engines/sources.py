@@ -189,11 +189,11 @@ def check_columns(names: Sequence[str], by: Iterable[str]) -> None:
             raise InvalidArgument("by", f"name columns that occur once in {listed(names)}", name)
 
 
-def check_report_columns(names: Sequence[str], counted: Counted) -> None:
+def check_report_columns(names: Sequence[str], counted: Counted, what: str = "source") -> None:
     """Refuse a source without the columns that reports have."""
     for name in report_columns(counted):
         if names.count(name) != 1:
-            raise InvalidArgument("source", f"have one column {name!r}", listed(names), "Is it a table of reports?")
+            raise InvalidArgument(what, f"have one column {name!r}", listed(names), "Is it a table of reports?")
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def counted_on_cluster(
     """Count a DataFrame; rows that are no reports stop it, or are counted in `skipped`."""
     reader = Reader(check_counted(mechanism), by)
     check_beside(mechanism, by)
-    check_report_columns(columns_of(df), mechanism)
+    check_report_columns(columns_of(df), mechanism, "df")
     check_columns(columns_of(df), by)
     rows = df.selectExpr(*(f"{plain_key(df, name)} AS column_{at}" for at, name in enumerate(reader.names)))
     reader.check(_batch(rows.limit(0), reader.names))  # the types, before any work is done
