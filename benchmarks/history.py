@@ -6,16 +6,13 @@ A record holds no host name and no path.
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 
 from benchmarks.goals import Verdict
+from benchmarks.records import stamp
 from benchmarks.registry import Outcome
-from deniable import __version__
 
 
 @dataclass(frozen=True)
@@ -31,9 +28,8 @@ class Record:
     @staticmethod
     def now(limits: Mapping[str, float], outcomes: tuple[Outcome, ...]) -> Record:
         """A record of this moment and this machine."""
-        versions = {"deniable": __version__, "python": platform.python_version()}
-        versions |= {name: metadata.version(name) for name in ("numpy", "numba")}
-        return Record(datetime.now(UTC).isoformat(timespec="seconds"), versions, _cpu(), limits, outcomes)
+        found = stamp("numpy", "numba")
+        return Record(found["date"], found["versions"], found["cpu"], limits, outcomes)
 
     def to_json(self) -> str:
         """The record in one line."""
@@ -60,13 +56,3 @@ def last(path: Path) -> Record | None:
     """The newest run, if there is any."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return Record.from_json(lines[-1]) if lines else None
-
-
-def _cpu() -> str:
-    """The processor's model, as the system names it."""
-    information = Path("/proc/cpuinfo")
-    if information.is_file():
-        for line in information.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

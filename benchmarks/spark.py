@@ -1,11 +1,13 @@
 """`python -m benchmarks.spark`: counting with Spark, against Spark itself, on the cores of this machine.
 
 Rows of the other table are CPU time of one thread; a Spark job is many processes, so here wall time is compared, of
-jobs that take turns in one session, after a warm-up of each.
+jobs that take turns in one session, after a warm-up of each. Results go to benchmarks/spark.json, which
+docs/make_scale_picture.py shows.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -18,7 +20,9 @@ from typing import Annotated, Any
 import typer
 
 import deniable as dn
+from benchmarks.records import stamp
 
+RECORD = Path(__file__).with_name("spark.json")
 EPSILON, K, GROUPS = 1.0, 1024, 100
 BATCH = 2**20  # reports that are made and written at a time
 
@@ -60,8 +64,8 @@ def medians(jobs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str,
     return {name: median(each) for name, each in seconds.items()}
 
 
-def measure(mechanism: Any, df: Any, by: list[str], repeats: int) -> str:
-    """Ours against Spark's own, in one line."""
+def measure(mechanism: Any, df: Any, by: list[str], repeats: int) -> dict[str, Any]:
+    """Ours against Spark's own: median seconds, and the goal of their ratio."""
     from deniable.engines import spark
 
     columns = df.select(*by, "report")
@@ -81,8 +85,15 @@ def measure(mechanism: Any, df: Any, by: list[str], repeats: int) -> str:
         },
         repeats,
     )
-    times = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in found.items())
-    return f"{times}, ratio {found['ours'] / found[rival]:.2f} (goal: at most {goal})"
+    return {"ours": found["ours"], "rival": rival, "theirs": found[rival], "goal": goal}
+
+
+def shown(row: dict[str, Any]) -> str:
+    """One row of the record in one line."""
+    groups = f"{row['groups']} groups" if row["groups"] else "no groups"
+    ratio = f"ratio {row['ours'] / row['theirs']:.2f} (goal: at most {row['goal']})"
+    times = f"ours {row['ours']:.2f} s, {row['rival']} {row['theirs']:.2f} s"
+    return f"{row['mechanism']}, {row['reports']:,} reports, {groups}: {times}, {ratio}"
 
 
 def main(
@@ -90,14 +101,14 @@ def main(
     bitmaps: Annotated[int, typer.Option(help="Reports of oue.")] = 1_000_000,
     repeats: Annotated[int, typer.Option(help="Turns that are counted.")] = 5,
 ) -> None:
-    """Measure ours and Spark's own in one session, as ratios."""
+    """Measure ours and Spark's own in one session, as ratios, and keep the record."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.sql import SparkSession
 
     builder: Any = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", "3g")
-    session = builder.getOrCreate()
+    session, rows = builder.getOrCreate(), list[dict[str, Any]]()
     try:
         with tempfile.TemporaryDirectory() as folder:
             for name, users in (("grr", symbols), ("oue", bitmaps)):
@@ -105,10 +116,13 @@ def main(
                 write(mechanism, users, path)
                 df = session.read.parquet(str(path))
                 for by in ([], ["part"]):
-                    groups = f"{GROUPS} groups" if by else "no groups"
-                    print(f"{name}, {users:,} reports, {groups}: {measure(mechanism, df, by, repeats)}", flush=True)
+                    about = {"mechanism": name, "reports": users, "groups": GROUPS if by else 0}
+                    rows.append({**about, **measure(mechanism, df, by, repeats)})
+                    print(shown(rows[-1]), flush=True)
     finally:
         session.stop()
+    record = {**stamp("numpy", "pyarrow", "pyspark"), "k": K, "repeats": repeats, "rows": rows}
+    RECORD.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

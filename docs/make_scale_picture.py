@@ -1,19 +1,20 @@
-"""Draw docs/assets/scale.png from benchmarks/engines.json, and write the table of docs/scale.md between its marks.
+"""Draw docs/assets/scale.png, and write the tables of docs/scale.md and docs/spark.md, from the records in benchmarks/.
 
-Run from the project's root after `python -m benchmarks.engines`: `python docs/make_scale_picture.py`.
+Run from the project's root after `python -m benchmarks.engines`, `benchmarks.memory` or `benchmarks.spark`:
+`python docs/make_scale_picture.py`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
 HERE = Path(__file__).parent
-RECORD, PAGE, PICTURE = HERE.parent / "benchmarks" / "engines.json", HERE / "scale.md", HERE / "assets" / "scale.png"
-START, END = "<!-- measured scale: written by docs/make_scale_picture.py -->", "<!-- end of measured scale -->"
+RECORDS, PICTURE = HERE.parent / "benchmarks", HERE / "assets" / "scale.png"
 JOBS = {
     "reading": ("pyarrow, reading alone", "#9fb8cf"),
     "ours": ("deniable", "#1f4e79"),
@@ -22,60 +23,128 @@ JOBS = {
 }
 
 HEADS = (
-    *("reports", "threads", "reading alone", "`summarize`", "ratio", "million/s", "DuckDB"),
-    *("reading both columns", "by 1,000 groups", "ratio", "memory"),
+    *("reports", "threads", "reading alone", "`summarize`", "ratio", "million/s", "DuckDB", "reading both columns"),
+    *("by 1,000 groups", "to reading both", "to reading reports", "memory"),
 )
 
 
-def table(record: dict[str, Any]) -> str:
+def scale(record: dict[str, Any]) -> str:
     """A row per size and number of threads: seconds, and million reports per second."""
-    lines = [
-        f"| {' | '.join(HEADS)} |",
-        f"|{'--:|' * len(HEADS)}",
-    ]
-    for key, found in record["grr"].items():
+    lines, faster = _table(HEADS, 0), list[str]()
+    for key, found in record["grr"]["found"].items():
         users, threads = map(int, key.split())
         wall = {job: numbers["wall"] for job, numbers in found.items()}
         most = max(found[job]["MB"] for job in ("ours", "ours by group"))
-        lines.append(
-            f"| {users:,} | {threads} | {wall['reading']:.2f} s | {wall['ours']:.2f} s | "
-            f"{wall['ours'] / wall['reading']:.2f} | {users / wall['ours'] / 1e6:,.0f} | "
-            f"{wall['DuckDB']:.2f} s | {wall['reading with groups']:.2f} s | {wall['ours by group']:.2f} s | "
-            f"{wall['ours by group'] / wall['reading with groups']:.2f} | {most:,.0f} MB |"
+        cells = (
+            *(f"{users:,}", threads, seconds(wall["reading"]), seconds(wall["ours"])),
+            *(f"{wall['ours'] / wall['reading']:.2f}", f"{users / wall['ours'] / 1e6:,.0f}"),
+            *(seconds(wall[job]) for job in ("DuckDB", "reading with groups", "ours by group")),
+            f"{wall['ours by group'] / wall['reading with groups']:.2f}",
+            *(f"{wall['ours by group'] / wall['reading']:.2f}", f"{most:,.0f} MB"),
         )
-    lines += ["", "| mechanism | reports | reading alone | `summarize` | ratio |", "|---|--:|--:|--:|--:|"]
-    for key, found in record["others"].items():
+        lines.append(_row(cells))
+        if wall["DuckDB"] < wall["ours"]:
+            faster.append(f"{users:,} reports on {threads} thread{'s' * (threads > 1)}")
+    told = f"DuckDB is faster than `summarize` at {'; '.join(faster)}." if faster else "DuckDB is slower in all rows."
+    lines += ["", told, "", f"Measured {when(record['grr'])}."]
+    if "others" not in record:
+        return "\n".join(lines)
+    lines += ["", "Other mechanisms, on two threads:", ""]
+    lines += _table(("mechanism", "reports", "reading alone", "`summarize`", "ratio"), 1)
+    for key, found in record["others"]["found"].items():
         name, users = key.split()
         own, alone = found["ours"]["wall"], found["reading"]["wall"]
-        lines.append(f"| `{name}` | {int(users):,} | {alone:.2f} s | {own:.2f} s | {own / alone:.2f} |")
-    return "\n".join(lines)
+        lines.append(_row((f"`{name}`", f"{int(users):,}", seconds(alone), seconds(own), f"{own / alone:.2f}")))
+    return "\n".join([*lines, "", f"Measured {when(record['others'])}."])
 
 
-def draw(record: dict[str, Any]) -> None:
+def spark(record: dict[str, Any]) -> str:
+    """A row per mechanism and kind of count: ours and Spark's own."""
+    lines = _table(("mechanism", "reports", "groups", "ours", "Spark's own", "seconds of it", "ratio", "goal"), 1)
+    for row in record["rows"]:
+        first = (f"`{row['mechanism']}`", f"{row['reports']:,}", row["groups"] or "none", seconds(row["ours"]))
+        ratio = f"{row['ours'] / row['theirs']:.2f}"
+        lines.append(_row((*first, row["rival"], seconds(row["theirs"]), ratio, f"at most {row['goal']}")))
+    return "\n".join([*lines, "", f"Measured {when(record)}."])
+
+
+def memory(record: dict[str, Any]) -> str:
+    """A row per command: peak memory at every number of users, and the ratio of the last to the first."""
+    sizes = list(next(iter(record["found"].values())))
+    lines = _table(("command", *(f"{int(size):,} users" for size in sizes), "ratio"), 1)
+    for name, found in record["found"].items():
+        peaks = [found[size]["MB"] for size in sizes]
+        lines.append(_row((f"`{name}`", *(f"{peak:,.0f} MB" for peak in peaks), f"{peaks[-1] / peaks[0]:.2f}")))
+    return "\n".join([*lines, "", f"Measured {when(record)}."])
+
+
+def seconds(wall: float) -> str:
+    """Seconds, with as many digits as mean something."""
+    return f"{wall:.3f} s" if wall < 0.1 else f"{wall:.2f} s"
+
+
+def when(record: dict[str, Any]) -> str:
+    """When, on which processor, and with which versions a record was measured."""
+    versions = ", ".join(f"{name} {number}" for name, number in record.get("versions", {}).items())
+    return ", ".join(filter(None, (f"on {record['date'][:10]}", record.get("cpu", ""), versions)))
+
+
+def _table(heads: tuple[str, ...], texts: int) -> list[str]:
+    return [_row(heads), f"|{'---|' * texts}{'--:|' * (len(heads) - texts)}"]
+
+
+def _row(cells: Iterable[object]) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def draw(record: dict[str, Any], path: Path) -> None:
     """Throughput against users on two threads, and against threads at the largest size."""
-    sizes = sorted({int(key.split()[0]) for key in record["grr"]})
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    found = record["grr"]["found"]
+    sizes = sorted({int(key.split()[0]) for key in found})
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
     users, cores = figure.subplots(1, 2)
     for job, (label, colour) in JOBS.items():
-        speeds = [size / record["grr"][f"{size} 2"][job]["wall"] / 1e6 for size in sizes]
+        speeds = [size / found[f"{size} 2"][job]["wall"] / 1e6 for size in sizes]
         users.plot(sizes, speeds, "o-", color=colour, label=label)
-        both = [sizes[-1] / record["grr"][f"{sizes[-1]} {threads}"][job]["wall"] / 1e6 for threads in (1, 2)]
+        both = [sizes[-1] / found[f"{sizes[-1]} {threads}"][job]["wall"] / 1e6 for threads in (1, 2)]
         cores.plot((1, 2), both, "o-", color=colour)
     users.set(xscale="log", xlabel="reports", ylabel="million reports per second", title="two threads")
     cores.set(xlabel="threads", title=f"{sizes[-1]:,} reports", xticks=(1, 2))
     for axes in (users, cores):
         axes.set_ylim(0)
         axes.spines[["top", "right"]].set_visible(False)
-    users.legend(frameon=False, fontsize=8)
-    figure.savefig(PICTURE, dpi=130, metadata={"Software": None})
+    figure.legend(loc="outside lower center", ncols=len(JOBS), frameon=False, fontsize=8)
+    figure.savefig(path, dpi=130, metadata={"Software": None})
+
+
+BLOCKS = {
+    "scale": (HERE / "scale.md", "engines.json", scale),
+    "memory": (HERE / "scale.md", "memory.json", memory),
+    "spark": (HERE / "spark.md", "spark.json", spark),
+}
+
+
+def text_of(name: str) -> str:
+    """What the page has to say between the marks of a block."""
+    _, record, table = BLOCKS[name]
+    path = RECORDS / record
+    if not path.is_file():
+        return f"Not measured yet: `python -m benchmarks.{path.stem}` writes the record."
+    return table(json.loads(path.read_text()))
+
+
+def marks(name: str) -> tuple[str, str]:
+    """The lines around a block."""
+    return f"<!-- measured {name}: written by docs/make_scale_picture.py -->", f"<!-- end of measured {name} -->"
 
 
 def main() -> None:
-    """Write both from the record."""
-    record = json.loads(RECORD.read_text())
-    before, _, rest = PAGE.read_text().partition(START)
-    PAGE.write_text(f"{before}{START}\n{table(record)}\n{END}{rest.partition(END)[2]}")
-    draw(record)
+    """Write the blocks and draw the picture from the records."""
+    for name, (page, _, _) in BLOCKS.items():
+        start, end = marks(name)
+        before, _, rest = page.read_text().partition(start)
+        page.write_text(f"{before}{start}\n{text_of(name)}\n{end}{rest.partition(end)[2]}")
+    draw(json.loads((RECORDS / "engines.json").read_text()), PICTURE)
 
 
 if __name__ == "__main__":

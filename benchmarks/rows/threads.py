@@ -15,7 +15,7 @@ from benchmarks.goals import OURS, Faster, Measured, timed
 from benchmarks.registry import Bench, Row
 from deniable.core.threads import VARIABLE
 
-USERS = 50_000_000
+USERS = 100_000_000
 ONE = "one core"
 
 

@@ -52,6 +52,11 @@ def test_tables_are_added_and_rolled_up(reports: tuple[Any, dn.SummaryTable]) ->
         succeed("summarize", f"reports/day={day}", "--by", "day,land", "--spec", "spec.json", "-o", f"{day}.parquet")
     succeed("summarize", "mon.parquet", "tue.parquet", "--by", "land", "--spec", "spec.json", "-o", "both.parquet")
     assert dn.SummaryTable.from_arrow(pq.read_table("both.parquet")) == table.over("land")
+    columns = ("--by", "day:text,land:text", "--spec", "spec.json", "-o", "typed.parquet")
+    succeed("summarize", "mon.parquet", "reports/day=tue", *columns)
+    assert dn.SummaryTable.from_arrow(pq.read_table("typed.parquet")) == table
+    asked = ("summarize", "reports", "--by", "day:date", "--spec", "spec.json", "-o", "wrong.parquet")
+    check_refusal(run(*asked), "the key of its folder must be a date such as 2026-01-31, got 'mon'")
     mixed = ("mon.parquet", "reports/day=tue", "--by", "day", "--spec", "spec.json", "-o", "mixed.parquet")
     succeed("summarize", *mixed)
     assert dn.SummaryTable.from_arrow(pq.read_table("mixed.parquet")) == table.over("day")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -44,6 +45,12 @@ def test_biases_stay_and_unbiased_errors_fall_with_the_root_of_the_number_of_par
     # the bias of x^2 is 2a at every count
     bias = 2 * float(dn.DiscreteLaplace(1.0).a) * counts.size / (counts**2).sum()
     assert found["naive"][-1] == pytest.approx(bias, rel=0.05)
+
+
+def test_the_picture_of_scale_is_drawn_from_the_record(tmp_path: Path) -> None:
+    script = load("make_scale_picture.py")
+    script.draw(json.loads((script.RECORDS / "engines.json").read_text()), tmp_path / "scale.png")
+    assert size_of(tmp_path / "scale.png") == size_of(script.PICTURE)
 
 
 def size_of(picture: Path) -> tuple[int, int]:

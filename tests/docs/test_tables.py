@@ -123,3 +123,30 @@ def test_growth_can_be_measured_again() -> None:
     found = load("measure_growth.py").measured("grr", 1024)
     assert "refused" not in found
     assert found["n"] == 100_000
+
+
+@pytest.mark.parametrize("name", ["scale", "memory", "spark"])
+def test_figures_of_engines_are_those_of_the_record(name: str) -> None:
+    script = load("make_scale_picture.py")
+    page, (start, end) = script.BLOCKS[name][0], script.marks(name)
+    shown = page.read_text().partition(start)[2].partition(end)[0]
+    assert shown.strip() == script.text_of(name)
+
+
+def test_tables_of_spark_and_memory_say_what_was_measured() -> None:
+    script = load("make_scale_picture.py")
+    stamp = {"date": "2026-01-31T12:00:00+00:00", "cpu": "A processor", "versions": {"pyspark": "4"}}
+    row = {
+        "mechanism": "grr",
+        "reports": 20_000,
+        "groups": 0,
+        "ours": 3.0,
+        "rival": "count()",
+        "theirs": 2.5,
+        "goal": 1.2,
+    }
+    text = script.spark({**stamp, "rows": [row, {**row, "groups": 100}]})
+    assert "| `grr` | 20,000 | none | 3.00 s | count() | 2.50 s | 1.20 | at most 1.2 |" in text
+    assert "Measured on 2026-01-31, A processor, pyspark 4." in text
+    found = {"summarize": {"1000000": {"MB": 150.2, "seconds": 1}, "100000000": {"MB": 165.2, "seconds": 9}}}
+    assert "| `summarize` | 150 MB | 165 MB | 1.10 |" in script.memory({**stamp, "found": found})

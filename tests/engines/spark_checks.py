@@ -187,7 +187,7 @@ def columns_of_other_kinds_are_refused_before_any_work(session: Any, folder: Pat
         (lambda: spark.summarize_by(mechanism, df, by="report"), "by must name columns beside those of the reports"),
         (lambda: spark.summarize(wide, df), "must hold lists of 1 numbers, got int32"),
         (lambda: spark.summarize(mechanism, df.selectExpr("text AS report")), "must hold whole numbers, got string"),
-        (lambda: spark.summarize(made("hitters-orr"), df), "by must name columns that occur once.*'level'"),
+        (lambda: spark.summarize(made("hitters-orr"), df), "df must have one column 'level'"),
         (lambda: spark.privatize(df, "gone", mechanism), "column must name a column that occurs once.*'gone'"),
         (lambda: spark.privatize(df, "half", mechanism), "df must have no other column 'report'"),
         (lambda: spark.privatize(df, "report", mechanism, seed=-1), "seed must"),

@@ -55,7 +55,7 @@ def partitioned(table: Any, folder: Path) -> None:
 def test_every_source_gives_the_bytes_of_one_call(name: str, threads: int, tmp_path: Path) -> None:
     m, reports, table = drawn(name)
     whole = m.summarize(reports).to_bytes()
-    groups = dn.summarize_by(m, table, ["day", "land"], threads=1)
+    groups = dn.summarize_by(m, table, ["day:date", "land"], threads=1)
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=700)
     partitioned(table, tmp_path / "parts")
     halves = [tmp_path / "b.parquet", tmp_path / "c.parquet"]
@@ -76,7 +76,7 @@ def test_every_source_gives_the_bytes_of_one_call(name: str, threads: int, tmp_p
         assert arrow.summarize(m, source, threads=threads).to_bytes() == whole
     by_group = [*found[:5], table.to_reader(300), ds.dataset(tmp_path / "a.parquet")]
     for source in by_group:
-        assert dn.summarize_by(m, source, ["day", "land"], threads=threads).to_arrow() == groups.to_arrow()
+        assert dn.summarize_by(m, source, ["day:date", "land"], threads=threads).to_arrow() == groups.to_arrow()
     assert groups.total().to_bytes() == whole
 
 
@@ -90,14 +90,79 @@ def test_heavy_hitters_are_counted_from_files_too(tmp_path: Path) -> None:
     assert dn.summarize_by(protocol, tmp_path / "r.parquet", "day").total().to_bytes() == whole
 
 
-def test_keys_of_folders_are_numbers_dates_or_text(tmp_path: Path, grr: tuple[Any, dn.Reports, Any]) -> None:
+FOLDERS = [("2026-01-31", "7", "d%2Fe"), ("2026-02-01", "08", "7"), ("2026-02-02", "2.1", "x")]
+
+
+def in_folders(reports: dn.Reports, home: Path) -> list[Path]:
+    """Two reports each in folders with a day, a version and a country."""
+    made = []
+    for place, (day, version, land) in enumerate(FOLDERS):
+        made.append(home / f"day={day}" / f"version={version}" / f"land={land}")
+        made[-1].mkdir(parents=True)
+        pq.write_table(reports[place : place + 2].to_arrow(), made[-1] / "x.parquet")
+    return made
+
+
+def test_keys_of_folders_are_text_unless_a_type_is_given(tmp_path: Path, grr: tuple[Any, dn.Reports, Any]) -> None:
     m, reports, _ = grr
-    for place, (day, version, land) in enumerate([("2026-01-31", "7", "d%2Fe"), ("2026-02-01", "08", "7")]):
-        folder = tmp_path / f"day={day}" / f"version={version}" / f"land={land}"
-        folder.mkdir(parents=True)
-        pq.write_table(reports[place : place + 2].to_arrow(), folder / "x.parquet")
+    folders = in_folders(reports, tmp_path)
     table = dn.summarize_by(m, tmp_path, ["land", "day", "version"])
-    assert list(table) == [("7", date(2026, 2, 1), "08"), ("d/e", date(2026, 1, 31), "7")]
+    assert list(table) == [("7", "2026-02-01", "08"), ("d/e", "2026-01-31", "7"), ("x", "2026-02-02", "2.1")]
+    typed = dn.summarize_by(m, folders[:2], ["day:date", "version:int", "land:text"])
+    assert list(typed) == [(date(2026, 1, 31), 7, "d/e"), (date(2026, 2, 1), 8, "7")]
+    assert typed.by == ("day", "version", "land")
+
+
+@pytest.mark.parametrize("by", ["day", "version", "day:date", ["land", "version:text"]])
+def test_folders_read_apart_add_up_to_those_read_together(
+    by: Any, tmp_path: Path, grr: tuple[Any, dn.Reports, Any]
+) -> None:
+    m, reports, _ = grr
+    parts = [dn.summarize_by(m, folder, by) for folder in in_folders(reports, tmp_path)]
+    assert sum(parts) == dn.summarize_by(m, tmp_path, by)
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ("version:int", "version=2.1/land=x/x.parquet: the key of its folder must be a whole number, got '2.1'"),
+        ("land:date", "the key of its folder must be a date such as 2026-01-31, got 'd/e'"),
+        ("day:int", "the key of its folder must be a whole number, got '2026-01-31'"),
+    ],
+)
+def test_a_key_that_is_not_of_its_type_is_refused(
+    by: str, words: str, tmp_path: Path, grr: tuple[Any, dn.Reports, Any]
+) -> None:
+    in_folders(grr[1], tmp_path)
+    with pytest.raises(dn.InvalidArgument) as raised:
+        dn.summarize_by(grr[0], tmp_path, by)
+    assert words in str(raised.value)
+
+
+def test_the_type_of_a_column_must_be_the_one_given(tmp_path: Path, grr: tuple[Any, dn.Reports, Any]) -> None:
+    m, _, table = grr
+    pq.write_table(table, tmp_path / "r.parquet")
+    for source in (tmp_path, table):
+        assert dn.summarize_by(m, source, ["day:date", "land:text"]) == dn.summarize_by(m, source, ["day", "land"])
+        with pytest.raises(dn.InvalidArgument, match="by must name columns of the type given, got 'day:int: date32"):
+            dn.summarize_by(m, source, "day:int")
+    with pytest.raises(dn.InvalidArgument, match="name every column once"):
+        dn.summarize_by(m, table, ["day", "day:date"])
+    odd = table.append_column("a:b", table["land"])
+    assert dn.summarize_by(m, odd, "a:b").by == ("a:b",)
+
+
+def test_a_folder_without_a_key_is_left_out_and_counted_if_asked(
+    tmp_path: Path, grr: tuple[Any, dn.Reports, Any]
+) -> None:
+    m, reports, _ = grr
+    for day, part in (("1", reports[:100]), ("__HIVE_DEFAULT_PARTITION__", reports[100:])):
+        (tmp_path / f"day={day}").mkdir()
+        pq.write_table(part.to_arrow(), tmp_path / f"day={day}" / "r.parquet", row_group_size=1000)
+    skipped: Counter[str] = Counter()
+    found = dn.summarize_by(m, tmp_path, "day", skipped=skipped)
+    assert {group: summary.n for group, summary in found.items()} == {("1",): 100}
+    assert skipped == {"the folder has no value of 'day', so its rows are in no group": N - 100}
 
 
 def test_a_column_goes_before_a_folder_of_the_same_name(tmp_path: Path, grr: tuple[Any, dn.Reports, Any]) -> None:
@@ -112,16 +177,30 @@ def test_columns_of_files_and_keys_of_folders_go_together(tmp_path: Path, grr: t
     (tmp_path / "version=3").mkdir()
     pq.write_table(table, tmp_path / "version=3" / "r.parquet")
     found = dn.summarize_by(m, tmp_path, ["version", "land"])
-    assert set(found) == {(3, "de"), (3, "fr")}
+    assert set(found) == {("3", "de"), ("3", "fr")}
     assert found.over("land") == dn.summarize_by(m, table, "land")
 
 
 def test_what_hidden_files_hold_does_not_count(tmp_path: Path, grr: tuple[Any, dn.Reports, Any]) -> None:
     m, reports, table = grr
-    for name in ("r.parquet", "_draft.parquet", ".r.parquet"):
-        pq.write_table(table, tmp_path / name)
-    (tmp_path / "_SUCCESS").touch()
-    assert arrow.summarize(m, tmp_path).n == len(reports)
+    folder = tmp_path / "_mine"  # what is given by name is read whatever it is called
+    for name in ("r.parquet", "_draft.parquet", ".r.parquet", "_temporary/0/x.parquet", "a/.b/y.parquet"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, folder / name)
+    (folder / "_SUCCESS").touch()
+    for source in (folder, f"{folder}/**/*.parquet", f"{folder}/*", f"{tmp_path}/_mine/[r_]*.parquet"):
+        assert arrow.summarize(m, source).n == len(reports)
+    assert arrow.summarize(m, f"{folder}/_temporary/*/*.parquet").n == len(reports)
+
+
+def test_a_dataset_keeps_the_mark_of_each_of_its_files(tmp_path: Path) -> None:
+    m = dn.mechanism("grr", k=4, epsilon=1.0)
+    for day in range(2):
+        made = m.privatize([day], seed=1) if day else m.privatize([day])
+        pq.write_table(made.to_arrow().append_column("day", pa.array([day])), tmp_path / f"{day}.parquet")
+    for source in (tmp_path, ds.dataset(tmp_path)):
+        table = dn.summarize_by(m, source, "day")
+        assert [table[day].simulated for day in range(2)] == [False, True]
 
 
 def damaged(table: Any, place: int, number: int) -> Any:
@@ -195,6 +274,14 @@ def wrong_sources(folder: Path, table: Any) -> Iterator[tuple[Any, type[Exceptio
     pq.write_table(table, mixed / "a.parquet")
     pq.write_table(other, mixed / "b.parquet")
     yield mixed, dn.FingerprintMismatch, "b.parquet: a batch of reports belongs to another spec"
+    yield ds.dataset(mixed), dn.FingerprintMismatch, "b.parquet: a batch of reports belongs to another spec"
+    some = ds.dataset(mixed).filter(ds.field("report") >= 0)
+    yield some, dn.FingerprintMismatch, "reports belongs to another spec"
+    half = folder / "half"
+    half.mkdir()
+    pq.write_table(table, half / "a.parquet")
+    pq.write_table(bare, half / "b.parquet")
+    yield ds.dataset(half), dn.MalformedReport, "b.parquet: the metadata of these reports names no fingerprint"
     yield other, dn.FingerprintMismatch, "a table of reports belongs to another spec"
     (folder / "nothing").mkdir()
     yield folder / "nothing", dn.InvalidArgument, "hold files whose names end in .parquet"
@@ -203,7 +290,7 @@ def wrong_sources(folder: Path, table: Any) -> Iterator[tuple[Any, type[Exceptio
     yield [good, good], dn.InvalidArgument, "name every file once"
     yield 5, dn.InvalidArgument, "source must be a path"
     yield [], dn.InvalidArgument, "source must be a path"
-    yield table.drop(["report"]), dn.InvalidArgument, "occur once"
+    yield table.drop(["report"]), dn.InvalidArgument, "source must have one column 'report'"
     yield (
         file("wide.parquet", dn.mechanism("oue", k=40, epsilon=2.0).privatize([1], seed=1).to_arrow()),
         (dn.FingerprintMismatch),
@@ -224,7 +311,7 @@ def test_wrong_groups_are_refused(tmp_path: Path, grr: tuple[Any, dn.Reports, An
     m, reports, table = grr
     (tmp_path / "day=__HIVE_DEFAULT_PARTITION__").mkdir()
     pq.write_table(reports.to_arrow(), tmp_path / "day=__HIVE_DEFAULT_PARTITION__" / "r.parquet")
-    with pytest.raises(dn.MalformedReport, match="its folder has no value of 'day'"):
+    with pytest.raises(dn.MalformedReport, match=r"r\.parquet: the folder has no value of 'day'"):
         dn.summarize_by(m, tmp_path, "day")
     for by in ("nothing", ["day", "nothing"]):
         with pytest.raises(dn.InvalidArgument, match="by must name columns that occur once"):
@@ -233,6 +320,12 @@ def test_wrong_groups_are_refused(tmp_path: Path, grr: tuple[Any, dn.Reports, An
         dn.summarize_by(m, reports, {"day": [1, 2]})
     with pytest.raises(dn.InvalidArgument, match="name columns of the source"):
         dn.summarize_by(m, table, {"day": [1]})
+    with pytest.raises(dn.InvalidArgument, match="by must name columns beside those of the reports, got 'report'"):
+        dn.summarize_by(m, table, "report")
+    with pytest.raises(dn.InvalidArgument, match="by must have one key for each of 5000 reports, got 'd: 5'"):
+        dn.summarize_by(m, reports, {"d": 5})
+    with pytest.raises(dn.InvalidArgument, match="by must have keys of one kind in each column, got 'd'"):
+        dn.summarize_by(m, reports[:2], {"d": ["a", 1]})
     with pytest.raises(dn.InvalidArgument, match="mechanism must be"):
         dn.summarize_by(table, m, "day")  # type: ignore[arg-type]
     with pytest.raises(dn.InvalidArgument, match="threads must"):

@@ -179,6 +179,17 @@ def test_a_prefix_is_a_plain_name(connection: Any, m: Any, prefix: Any) -> None:
         sql.register(connection, m, prefix=prefix)
 
 
+def test_what_register_needs_is_checked_at_once(connection: Any, m: Any) -> None:
+    with pytest.raises(dn.InvalidArgument, match="connection must be a DuckDB connection, got 1"):
+        sql.register(1, m)
+    connection.execute("SET threads = 1")
+    for seed in (-1, 0.5, "x"):
+        with pytest.raises(dn.InvalidArgument, match="seed must"):
+            sql.register(connection, m, seed=seed)
+    with pytest.raises(duckdb.Error):
+        connection.execute("SELECT deniable_privatize('yes')")
+
+
 def test_a_result_that_is_no_table_of_summaries_is_refused(connection: Any, m: Any) -> None:
     sql.register(connection, m)
     rows = "FROM (VALUES (1, 0::UINTEGER), (2, 1::UINTEGER)) t(day, report)"

@@ -40,7 +40,7 @@ def test_a_seed_gives_the_same_files_on_any_number_of_threads(name: str, tmp_pat
 def test_the_files_are_marked_simulated_and_are_what_the_engines_read(tmp_path: Path) -> None:
     m = counted_of("grr")
     made = simulate_files(m, tmp_path / "r", 10_001, by={"day": 2, "country": 3}, file_rows=1000)
-    table = dn.summarize_by(m, tmp_path / "r", by=["day", "country"])
+    table = dn.summarize_by(m, tmp_path / "r", by=["day:date", "country:int"])
     assert list(table) == [(date(2026, 1, day), country) for day in (1, 2) for country in range(3)]
     assert {summary.n for summary in table.summaries.values()} == {1666, 1667}
     assert table.n == made.users == 10_001

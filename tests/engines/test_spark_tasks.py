@@ -48,7 +48,7 @@ def test_counts_are_handed_on_when_there_are_too_many_and_are_the_same(
 ) -> None:
     mechanism = dn.mechanism("oue", k=K, epsilon=1.0)
     reports = mechanism.privatize(np.arange(USERS) % K, seed=1)
-    monkeypatch.setattr(spark_tasks, "MOST_CELLS", groups * K)
+    monkeypatch.setattr(spark_tasks, "MOST_BYTES", 8 * groups * K)
     parts = list(Count(spec_of(mechanism), BY, skipping=False)(iter(batches_of(reports))))
     assert (len(parts) == 1) == (groups == 100)
     assert added(mechanism, parts) == (dn.summarize_by(mechanism, reports, by=GROUPS), Counter())

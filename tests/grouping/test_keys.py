@@ -63,6 +63,29 @@ def test_times_with_a_zone_are_in_utc_and_dates_in_milliseconds_are_dates() -> N
     assert Coded.of([pa.array([date(2026, 1, 31)], pa.date64())], ["day"]).groups == [(date(2026, 1, 31),)]
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1, 2, 2]), pa.array(["a", "a", "b"])),
+        pa.array([0, 5, 0, 5, 86_400_007, 86_400_000], pa.int64()).cast(pa.date64(), safe=False),
+        pa.array([0, 5, 0, 5, 86_400_007, 86_400_000], pa.int64()).view(pa.date64()),
+    ],
+    ids=["dictionary", "cast", "times inside a day"],
+)
+def test_codes_that_mean_the_same_key_are_one_group(column: Any) -> None:
+    coded = Coded.of([column], ["day"])
+    assert coded.sizes.tolist() == [4, 2]
+    assert len(set(coded.groups)) == 2
+    assert groups_of_rows(coded, 6)[::2] == groups_of_rows(coded, 6)[1::2]
+    both = Coded.of([column, pa.array([1, 1, 1, 1, 1, 2])], ["day", "version"])
+    assert both.sizes.tolist() == [4, 1, 1]
+
+
+def test_a_date_that_python_cannot_hold_is_refused() -> None:
+    with pytest.raises(dn.InvalidArgument, match="dates and times of the years 1 to 9999"):
+        Coded.of([pa.array([2**31 - 1], pa.int32()).view(pa.date32())], ["day"])
+
+
 def test_a_row_without_a_key_is_in_no_group() -> None:
     with pytest.raises(NullKey, match="'day' has no value at position 1"):
         Coded.of([pa.array(["a", None, "b"])], ["day"])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
+from deniable.engines import jobs
 from deniable.grouping import rows
 from deniable.grouping.counting import GroupAccumulator
 from deniable.grouping.keys import Coded
@@ -62,6 +66,21 @@ def test_tables_add_group_by_group_and_in_any_order() -> None:
     assert sum(parts) == parts[2] + (parts[0] + parts[1]) == whole
     assert whole.over("land") == dn.summarize_by(m, reports, by={"land": lands})
     assert whole.over(["land", "day"])[("de", 2)] == whole[(2, "de")]
+
+
+def test_codes_that_mean_the_same_key_lose_no_reports() -> None:
+    m, reports, _, _ = drawn("oue")
+    column = pa.DictionaryArray.from_arrays(pa.array(np.arange(N) % 3), pa.array(["a", "a", "b"]))
+    table = dn.summarize_by(m, reports.to_arrow().append_column("day", column), "day")
+    assert {group: summary.n for group, summary in table.items()} == {("a",): 2000, ("b",): 1000}
+    assert table.total() == m.summarize(reports)
+
+
+def test_a_group_that_is_listed_twice_keeps_all_its_reports() -> None:
+    m, reports, _, _ = drawn("oue")
+    running = GroupAccumulator(m, ("day",))
+    running.add(reports[:3], Coded([("a",), ("a",)], np.array([0, 1, 0]), np.array([2, 1])))
+    assert running.table()["a"] == m.summarize(reports[:3])
 
 
 def test_what_does_not_belong_together_is_not_added() -> None:
@@ -119,14 +138,43 @@ def test_each_group_is_marked_simulated_by_itself() -> None:
     assert (both[1].simulated, both[2].simulated, both.simulated) == (True, False, True)
 
 
-def test_too_many_groups_are_refused_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_groups_are_refused_and_nothing_is_lost() -> None:
     m = dn.mechanism("grr", k=10, epsilon=1.0)
-    monkeypatch.setattr(rows, "MOST_CELLS", 35)
-    running = GroupAccumulator(m, ("day",))
+    running = GroupAccumulator(m, ("day",), most_bytes=35 * rows.SymbolRows.cell_bytes)
     running.add(m.privatize([1, 2, 3], seed=1), Coded.of([pa.array([1, 2, 3])], ["day"]))
     with pytest.raises(dn.InvalidArgument, match="at most 3 groups"):
         running.add(m.privatize([1], seed=1), Coded.of([pa.array([4])], ["day"]))
     assert (running.n, len(running.table())) == (3, 3)
+
+
+@pytest.mark.parametrize("name", ["grr", "oue"])
+def test_the_bytes_of_counts_are_those_that_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    m = dn.mechanism(name, k=100, epsilon=1.0)
+    reports = m.privatize(np.arange(200) % 100, seed=1)
+    running = GroupAccumulator(m, ("day",))
+    running.add(reports, Coded.of([pa.array(np.arange(200))], ["day"]))
+    (level,) = running._levels
+    held = sum(each.nbytes for each in vars(level).values() if isinstance(each, np.ndarray)) - level.n.nbytes
+    assert held == 200 * 100 * level.cell_bytes
+    assert level.cell_bytes == {"grr": 9, "oue": 8}[name]
+    # over all threads together: what one may hold is divided among two
+    monkeypatch.setattr(jobs, "MOST_BYTES", 200 * 100 * level.cell_bytes)
+    table = reports.to_arrow().append_column("day", pa.array(np.arange(200)))
+    assert dn.summarize_by(m, table, "day", threads=1).n == 200
+    with pytest.raises(dn.InvalidArgument, match=r"at most 100 groups of this spec.*fewer threads"):
+        dn.summarize_by(m, table, "day", threads=2)
+
+
+def test_counts_are_handed_on_in_parts_that_are_the_whole() -> None:
+    m = dn.mechanism("oue", k=20, epsilon=1.0)
+    reports, days = m.privatize(np.arange(N) % 20, seed=1), np.arange(N) % 7
+    running, other = GroupAccumulator(m, ("day",)), GroupAccumulator(m, ("day",))
+    running.add(reports, Coded.of([pa.array(days)], ["day"]))
+    parts = list(running.cells(at_once=45))
+    assert [len(part.groups) for part in parts] == [2, 2, 2, 1]
+    for part in reversed(parts):
+        other.add_cells(part, simulated=True)
+    assert other.table() == running.table()
 
 
 def test_bytes_of_counts_carry_over() -> None:
@@ -154,10 +202,46 @@ def test_the_estimate_is_one_tidy_table() -> None:
     assert "3,000" in table._repr_html_()
 
 
-def test_a_column_called_as_one_of_the_estimate_is_kept_apart() -> None:
+@pytest.mark.parametrize(
+    "by", [("label",), ("label", "group_label"), ("group_label", "label"), ("low", "group_low", "group_group_low")]
+)
+def test_columns_called_as_those_of_the_estimate_are_kept_apart(by: tuple[str, ...]) -> None:
     m = dn.mechanism("grr", k=3, epsilon=1.0)
-    table = dn.summarize_by(m, m.privatize([0, 1, 2], seed=1), by={"label": ["a", "b", "a"]})
-    assert table.estimate(m).to_arrow().column_names[:3] == ["group_label", "n", "label"]
+    keys = {name: [f"{name} 1", f"{name} 2", f"{name} 1"] for name in by}
+    tidy = dn.summarize_by(m, m.privatize([0, 1, 2], seed=1), by=keys).estimate(m).to_arrow()
+    assert len(tidy.column_names) == len(set(tidy.column_names)) == len(by) + 7
+    for place, name in enumerate(by):
+        assert set(tidy.column(place).to_pylist()) == {f"{name} 1", f"{name} 2"}
+        assert tidy.column_names[place].endswith(name)
+
+
+def test_groups_with_commas_in_their_keys_are_compared_each_by_itself() -> None:
+    m = dn.mechanism("grr", labels=["yes", "no"], epsilon=2.0)
+    groups = [("a, b", "c"), ("a", "b, c"), ("'a'", "b")]
+    rows = np.arange(3000) % 3
+    keys = {name: [groups[row][at] for row in rows] for at, name in enumerate(("first", "second"))}
+    found = dn.summarize_by(m, m.privatize(["yes"] * 3000, seed=1), by=keys).estimate(m).alike()
+    assert len(set(found.groups)) == 3
+    assert "'a, b', c" in found.groups
+
+
+@pytest.mark.parametrize("other", [[True, False], ["1", "0"], [date(2026, 1, 1), date(2026, 1, 2)]], ids=str)
+def test_keys_of_several_kinds_are_never_one_group(other: list[Any], tmp_path: Path) -> None:
+    m = dn.mechanism("grr", k=3, epsilon=1.0)
+    tables = [m.privatize([0, 1], seed=1).to_arrow().append_column("v", pa.array(keys)) for keys in ([1, 0], other)]
+    for place, table in enumerate(tables):
+        pq.write_table(table, tmp_path / f"{place}.parquet")
+    for threads in (1, 2):
+        with pytest.raises(dn.InvalidArgument, match="by must name columns with one kind of key, got 'v: "):
+            dn.summarize_by(m, tmp_path, "v", threads=threads)
+    first, second = (dn.summarize_by(m, table, "v") for table in tables)
+    with pytest.raises(dn.InvalidArgument, match="table must have the kinds of keys that the first has, got 'v: "):
+        first + second
+    with pytest.raises(dn.InvalidArgument, match="groups must have one kind of key in column 'v'"):
+        dn.SummaryTable(("v",), {(1,): first[1], (other[1],): second[other[1]]}, m.fingerprint)
+    for wrong in (True, 1.0, "1"):
+        with pytest.raises(dn.InvalidArgument, match="be one of the table"):
+            first[wrong]
 
 
 def test_groups_are_compared_as_their_estimates_are() -> None:

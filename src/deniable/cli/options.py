@@ -41,6 +41,14 @@ SkipMalformed = Annotated[
     bool,
     typer.Option("--skip-malformed", help="Leave out malformed rows of Parquet files, and say how many there were."),
 ]
+By = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Make one summary for each group: columns of the files or folders, with commas. Keys of folders are "
+        "text, or what day:date,version:int says.",
+    ),
+]
 Level = Annotated[
     float, typer.Option(parser=share, metavar="SHARE", help="Confidence level of the intervals, such as 95%.")
 ]

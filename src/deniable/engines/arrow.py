@@ -7,27 +7,23 @@ counted what. Memory holds a batch and the counts of each thread, however many r
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deniable.core.errors import InvalidArgument, MalformedReport
+from deniable.core.errors import InvalidArgument
 from deniable.core.reports import Reports
-from deniable.core.threads import workers
-from deniable.core.validate import whole
-from deniable.engines.malformed import first_bad, without_bad
-from deniable.engines.sources import Unit, Work, work_of
+from deniable.engines.jobs import Job, Progress
+from deniable.engines.partitions import typed_columns
+from deniable.engines.paths import paths_of
+from deniable.engines.sources import Wanted, Work, files, work_of
 from deniable.engines.streams import keyed
-from deniable.grouping.counting import Counted, GroupAccumulator, check_counted
+from deniable.grouping.counting import Counted, check_beside, check_counted, levels_of
 from deniable.grouping.keys import group_columns
 from deniable.grouping.table import AnySummary, SummaryTable
 from deniable.heavy_hitters.collected import HitterReports
 
-Progress = Callable[[int, int | None], None]
-_TICK = 0.1  # seconds between reports of progress
+_APART_BYTES = 2**26  # of the counts of sources that are counted each by itself, for each thread
 
 
 def summarize(
@@ -38,6 +34,7 @@ def summarize(
     skipped: Counter[str] | None = None,
     unlabelled: bool = False,
     simulated: bool | None = None,
+    repeats: bool = False,
     progress: Progress | None = None,
 ) -> AnySummary:
     """Count the reports of any source into one summary.
@@ -48,10 +45,12 @@ def summarize(
     taken to be of this spec, and `simulated` says whether they are simulated.
 
     A malformed row stops the job with an error that says where it is; if a Counter is given as `skipped`, such rows
-    are left out and counted in it, by reason. `progress(rows, of)` is called now and then.
+    are left out and counted in it, by reason. A file that is named twice is refused, unless `repeats` says that it is
+    to count twice. `progress(rows, of)` is called now and then.
     """
-    work = work_of(source, check_counted(mechanism), (), unlabelled, simulated)
-    return _Job(mechanism, (), skipped).run(work, threads, progress).summary()
+    counted = check_counted(mechanism)
+    wanted = Wanted(counted, unlabelled=unlabelled, simulated=simulated, skipping=skipped is not None, repeats=repeats)
+    return Job(counted, (), skipped).run(work_of(source, wanted), threads, progress).whole.summary()
 
 
 def summarize_by(
@@ -63,83 +62,59 @@ def summarize_by(
     skipped: Counter[str] | None = None,
     unlabelled: bool = False,
     simulated: bool | None = None,
+    repeats: bool = False,
     progress: Progress | None = None,
 ) -> SummaryTable:
     """Count the reports of any source into one summary for each group, as `engines.arrow.summarize` does into one.
 
-    `by` names columns beside the reports, or the keys of partitioned folders (`day=2026-01-31/`). Beside a batch of
-    `Reports` it maps names to keys, one per report.
+    `by` names columns beside the reports, or the keys of partitioned folders (`day=2026-01-31/`). Keys in the names of
+    folders are text, unless their type is given: `day:date`, `version:int`. Beside a batch of `Reports` it maps names
+    to keys, one per report.
     """
     counted = check_counted(mechanism)
     if isinstance(by, Mapping):
         if not isinstance(source, (Reports, HitterReports)):
             raise InvalidArgument("by", "name columns of the source", by, "Keys are given beside Reports only.")
+        names, types = group_columns(tuple(by)), dict[str, str]()
         source = keyed(source, dict(by))
-        by = tuple(by)
-    names = group_columns(by)
-    work = work_of(source, counted, names, unlabelled, simulated)
-    return _Job(counted, names, skipped).run(work, threads, progress).table()
+    else:
+        names, types = typed_columns(by)
+    check_beside(counted, names)
+    wanted = Wanted(counted, names, types, unlabelled, simulated, skipped is not None, repeats)
+    return Job(counted, names, skipped).run(work_of(source, wanted), threads, progress).whole.table()
 
 
-@dataclass
-class _Job:
-    """Threads that take units from one list until it is empty or one of them fails."""
+def summarize_each(
+    mechanism: Counted,
+    sources: Sequence[str],
+    by: str | list[str] | tuple[str, ...] = (),
+    *,
+    threads: int | None = None,
+    skipped: Counter[str] | None = None,
+    repeats: bool = False,
+    progress: Progress | None = None,
+) -> tuple[AnySummary | SummaryTable, list[AnySummary]]:
+    """Count files, folders and patterns in one job: all of them together, and each by itself.
 
-    counted: Counted
-    by: tuple[str, ...]
-    skipped: Counter[str] | None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _stopped: bool = False
-
-    def run(self, work: Work, threads: int | None, progress: Progress | None) -> GroupAccumulator:
-        number = workers() if threads is None else whole(1, threads=threads)
-        if isinstance(work.units, list):
-            number = max(1, min(number, len(work.units)))
-        units, parts = iter(work.units), [GroupAccumulator(self.counted, self.by) for _ in range(number)]
-        with ThreadPoolExecutor(number, "deniable") as pool:
-            running = [pool.submit(self._count, units, part) for part in parts]
-            try:
-                pending = set(running)
-                while pending:
-                    pending = wait(pending, _TICK if progress else None, FIRST_EXCEPTION)[1]
-                    if progress is not None:
-                        progress(sum(part.n for part in parts), work.rows)
-                    if any(each.done() and each.exception() for each in running):
-                        break
-            finally:
-                self._stopped = True  # also when the user interrupts: threads end after their batch
-        errors = [error for each in running if (error := each.exception()) is not None]
-        if errors:
-            raise min(errors, key=str)  # two threads may fail at once
-        total, *others = parts
-        for other in others:
-            total.merge(other)
-        return total
-
-    def _next(self, units: Iterator[Unit]) -> Unit | None:
-        with self._lock:
-            return None if self._stopped else next(units, None)
-
-    def _count(self, units: Iterator[Unit], part: GroupAccumulator) -> None:
-        while (unit := self._next(units)) is not None:
-            for where, batch in unit.batches():
-                if self._stopped:
-                    return
-                self._add(unit, where, batch, part)
-
-    def _add(self, unit: Unit, where: str, batch: Any, part: GroupAccumulator) -> None:
-        def check(rows: Any) -> None:
-            reports, groups = unit.read(rows)
-            GroupAccumulator(self.counted, self.by).check(reports, groups)
-
-        try:
-            reports, groups = unit.read(batch)
-            part.add(reports, groups)
-        except MalformedReport as error:
-            if self.skipped is None:
-                raise first_bad(batch, check, where, error) from None
-            good, reasons = without_bad(batch, check)
-            with self._lock:
-                self.skipped.update(reasons)
-            if len(good):
-                part.add(*unit.read(good))
+    Those of each tell whether two hold the same reports. Cost: besides that of the groups, memory for the counts of
+    some sources at a time.
+    """
+    counted = check_counted(mechanism)
+    names, types = typed_columns(by) if by else ((), {})
+    check_beside(counted, names)
+    found = paths_of(list(sources), repeats)
+    if found is None:
+        raise InvalidArgument("sources", "be paths, folders or patterns", sources)
+    work = files(found, Wanted(counted, names, types, skipping=skipped is not None, repeats=repeats))
+    if skipped is not None:
+        skipped.update(work.left_out)
+    total, each = SummaryTable(names, {}, counted.fingerprint) if names else None, list[AnySummary]()
+    step = max(2, _APART_BYTES // sum(8 * level.layout.cells for level in levels_of(counted)))
+    for start in range(0, len(sources), step):
+        part = Work([unit for unit in work.units if start <= unit.source < start + step], work.rows)
+        before = sum(summary.n for summary in each)
+        counts = Job(counted, names, skipped, apart=True).run(part, threads, progress, before)
+        own = counts.of_sources()
+        each += [own.get((place,), counted.empty_summary()) for place in range(start, min(start + step, len(sources)))]
+        total = total + counts.whole.table() if total is not None else None
+    return sum(each[1:], start=each[0]) if total is None else total, each

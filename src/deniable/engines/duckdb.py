@@ -18,6 +18,7 @@ from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
 from deniable.core.reports import COLUMN
+from deniable.core.validate import whole
 from deniable.engines.calls import counted_of, dtype_of, keystreams, privatized_column, summaries
 from deniable.engines.columns import width_of
 from deniable.grouping.counting import Counted, report_columns
@@ -61,7 +62,14 @@ def register(
     >>> dn.Summary.from_bytes(data).n
     9
     """
+    with needed():
+        import duckdb
+
+    if not isinstance(connection, duckdb.DuckDBPyConnection):
+        raise InvalidArgument("connection", "be a DuckDB connection", connection)
     counted = counted_of(mechanism)
+    if seed is not None:
+        whole(0, 2**63 - 1, seed=seed)
     if not (isinstance(prefix, str) and _PREFIXES.fullmatch(prefix)):
         raise InvalidArgument("prefix", "be lower-case letters, digits and _, and begin with a letter", prefix)
     if seed is not None and connection.execute("SELECT current_setting('threads')").fetchall() != [(1,)]:

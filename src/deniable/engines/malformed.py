@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from deniable.core.arrays import Counts, Indices, Mask
 from deniable.core.errors import MalformedReport
+from deniable.core.extras import needed
+from deniable.core.reports import COLUMN
+from deniable.grouping.counting import Counted, layout_of, levels_of, report_columns
+from deniable.heavy_hitters.collected import LEVEL_COLUMN
+from deniable.mechanisms.layouts.symbols import SymbolLayout
 
 Check = Callable[[Any], None]  # of some rows: raises MalformedReport if one of them is bad
 _ROW = re.compile("(.*, )?row ([0-9]+)", re.DOTALL)
@@ -41,12 +47,60 @@ def first_bad(batch: Any, check: Check, where: str, error: MalformedReport) -> M
     return MalformedReport(f"{where}: {without_position(found[1])}")
 
 
-def without_bad(batch: Any, check: Check) -> tuple[Any, Counter[str]]:
-    """The batch without its bad rows, and how many there were for each reason."""
-    found = list(bad_rows(batch, check))
-    keep = np.ones(len(batch), np.bool_)
-    keep[[place for place, _ in found]] = False
-    return batch.filter(keep), Counter(reason_of(error) for _, error in found)
+def without_bad(
+    batch: Any, check: Check, counted: Counted, by: tuple[str, ...], times: Counts | None = None
+) -> tuple[Any, Mask, Counter[str]]:
+    """The batch without its bad rows, which rows are kept, and how many were left out for each reason.
+
+    With `times`, a row stands for so many.
+    """
+    keep, reasons = np.ones(len(batch), np.bool_), Counter[str]()
+
+    def leave_out(places: Indices, error: MalformedReport) -> None:
+        keep[places] = False
+        reasons[reason_of(error)] += len(places) if times is None else int(times[places].sum())
+
+    for fault in faults(batch, counted, by):
+        places = np.flatnonzero(fault & keep)
+        error = next(bad_rows(batch.slice(int(places[0]), 1), check), None) if len(places) else None
+        if error is not None:
+            leave_out(places, error[1])
+    rest = np.flatnonzero(keep)
+    for place, problem in bad_rows(batch.filter(keep), check):
+        leave_out(rest[[place]], problem)
+    return batch.filter(keep), keep, reasons
+
+
+def faults(batch: Any, counted: Counted, by: tuple[str, ...]) -> Iterator[Mask]:
+    """Which rows have each of the faults that can be seen in all rows at once, in the order of a row's check."""
+    levels = levels_of(counted)
+    numbers, missing = _numbers(batch.column(COLUMN))
+    yield missing
+    if numbers is not None:
+        yield numbers < 0
+    level = np.zeros(len(batch), np.int64)
+    if len(levels) > 1 or LEVEL_COLUMN in report_columns(counted):
+        found, missing = _numbers(batch.column(LEVEL_COLUMN))
+        yield missing
+        level = level if found is None else found
+    for name in by:
+        if name in batch.schema.names:
+            yield _numbers(batch.column(name))[1]
+    yield (level < 0) | (level >= len(levels))
+    if numbers is not None and isinstance(layout_of(counted), SymbolLayout):
+        for place, own in enumerate(levels):
+            yield (level == place) & (numbers >= own.layout.cells)
+
+
+def _numbers(column: Any) -> tuple[Any, Mask]:
+    """The numbers of a column, if it has numbers, and where there is none."""
+    with needed():
+        import pyarrow as pa
+
+    missing: Mask = column.is_null().to_numpy(zero_copy_only=False)
+    if not pa.types.is_integer(column.type):
+        return None, missing
+    return column.fill_null(0).to_numpy(zero_copy_only=False), missing
 
 
 def reason_of(error: MalformedReport) -> str:

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import glob
-import os
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import date
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, Protocol
-from urllib.parse import unquote
 
 from deniable.core.batches import ROWS, rows_at_once
 from deniable.core.errors import DeniableError, FingerprintMismatch, InvalidArgument, MalformedReport, cut, listed
 from deniable.core.extras import needed
+from deniable.core.parquet import READ
 from deniable.core.reports import Reports, read_metadata
+from deniable.engines.partitions import Types, check_types, folder_keys
+from deniable.engines.paths import Found, paths_of
 from deniable.grouping.counting import Counted, layout_of, report_columns, reports_from
 from deniable.grouping.keys import Coded, Key
 from deniable.heavy_hitters.collected import HitterReports
 
 AnyReports = Reports | HitterReports
 _ROWS = 8 * ROWS  # at once, of short reports: what a batch costs by itself is shared by many
-_NO_KEY = "__HIVE_DEFAULT_PARTITION__"  # how folders are called whose key is missing
-_FOLDER = re.compile("([^=]+)=(.*)", re.DOTALL)
-_NUMBER = re.compile("-?(0|[1-9][0-9]{0,17})")
-_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class Unit(Protocol):
     """Some rows that one thread reads and counts: batches of reports with their groups, and where they stand."""
+
+    @property
+    def source(self) -> int:
+        """The place of the input that they come from, among those given."""
+        ...
 
     def batches(self) -> Iterator[tuple[str, Any]]:
         """Where each batch stands, and the batch, in Arrow."""
@@ -42,56 +41,37 @@ class Unit(Protocol):
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """What is to be counted, and how the source is to be taken."""
+
+    counted: Counted
+    by: tuple[str, ...] = ()
+    types: Types = field(default_factory=dict)  # of keys in the names of folders
+    unlabelled: bool = False
+    simulated: bool | None = None
+    skipping: bool = False  # rows that belong to no group are left out
+    repeats: bool = False  # a file counts as often as it is named
+
+
+@dataclass(frozen=True)
 class Work:
-    """All units, in order, and how many rows they have together, if that is known."""
+    """All units, in order, how many rows they have together, if that is known, and rows left out beforehand."""
 
     units: Iterable[Unit]
     rows: int | None
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
-def work_of(source: Any, counted: Counted, by: tuple[str, ...], loose: bool, simulated: bool | None) -> Work:
+def work_of(source: Any, wanted: Wanted) -> Work:
     """Cut any source into units of work."""
-    paths = _paths(source)
+    paths = paths_of(source, wanted.repeats)
     if paths is not None:
-        if loose:
+        if wanted.unlabelled:
             raise InvalidArgument("unlabelled", "be left out for files, which carry their fingerprint", True)
-        return files(paths, counted, by)
+        return files(paths, wanted)
     from deniable.engines.streams import stream
 
-    return stream(source, counted, by, loose, simulated)
-
-
-def _paths(source: Any) -> list[str] | None:
-    """The Parquet files of paths, patterns and folders, in order; None if the source is none of these."""
-    several = source if isinstance(source, (list, tuple)) else [source]
-    if not several or not all(isinstance(each, (str, os.PathLike)) for each in several):
-        return None
-    found = [path for each in several for path in _expanded(os.fspath(each))]
-    seen: dict[str, str] = {}
-    for path in found:
-        real = os.path.realpath(path)
-        if real in seen:
-            raise InvalidArgument("source", "name every file once", path, f"It is the same file as {seen[real]}.")
-        seen[real] = path
-    return found
-
-
-def _expanded(path: str) -> list[str]:
-    if os.path.isdir(path):
-        found = sorted(str(each) for each in Path(path).rglob("*.parquet") if _is_data(each.relative_to(path)))
-        if not found:
-            raise InvalidArgument("source", "hold files whose names end in .parquet", path)
-        return found
-    if glob.has_magic(path) and not os.path.exists(path):
-        found = sorted(each for each in glob.glob(path, recursive=True) if os.path.isfile(each))
-        if not found:
-            raise InvalidArgument("source", "match a file", path)
-        return found
-    return [path]
-
-
-def _is_data(path: Path) -> bool:
-    return not any(part.startswith((".", "_")) for part in path.parts)  # as Spark writes its own marks
+    return stream(source, wanted)
 
 
 @dataclass(frozen=True)
@@ -102,6 +82,7 @@ class _File:
     metadata: Any  # the file's footer
     schema: Any
     keys: Mapping[str, Key]  # that its folders name
+    source: int
 
 
 @dataclass(frozen=True)
@@ -114,6 +95,10 @@ class RowGroup:
     by: tuple[str, ...]
     rows: int  # at once
 
+    @property
+    def source(self) -> int:
+        return self.file.source
+
     def batches(self) -> Iterator[tuple[str, Any]]:
         with needed():
             import pyarrow as pa
@@ -122,9 +107,8 @@ class RowGroup:
         stored = [name for name in self.by if name not in self.file.keys]
         columns, row = [*report_columns(self.counted), *stored], 1
         with reading(self.file.path):
-            opened = pq.ParquetFile(
-                self.file.path, metadata=self.file.metadata, read_dictionary=_texts(self.file.schema, stored, pa)
-            )
+            texts = _texts(self.file.schema, stored, pa)
+            opened = pq.ParquetFile(self.file.path, metadata=self.file.metadata, read_dictionary=texts, **READ)
             with opened:
                 for batch in opened.iter_batches(self.rows, [self.number], columns, use_threads=False):
                     yield f"{self.file.path}: row group {self.number}, row {row}", batch
@@ -155,38 +139,32 @@ def _texts(schema: Any, names: Iterable[str], pa: Any) -> list[str]:
     return [name for name in names if pa.types.is_string(schema.field(name).type)]
 
 
-def files(paths: Sequence[str], counted: Counted, by: tuple[str, ...]) -> Work:
+def files(paths: Sequence[Found], wanted: Wanted) -> Work:
     """Check the schema of every file, and cut the files into row groups."""
-    named = _folder_keys(paths, by)
-    opened = [_opened(path, counted, by, keys) for path, keys in zip(paths, named, strict=True)]
+    counted, left_out, opened = wanted.counted, Counter[str](), list[_File]()
+    for found in paths:
+        file, reason = _opened(found, wanted)
+        if not reason:
+            opened.append(file)
+        elif wanted.skipping:
+            left_out[reason] += file.metadata.num_rows
+        else:
+            raise MalformedReport(f"{found.path}: {reason}")
     rows = rows_at_once(layout_of(counted).row_bytes, _ROWS)
     units = [
-        RowGroup(file, number, counted, by, rows) for file in opened for number in range(file.metadata.num_row_groups)
+        RowGroup(file, number, counted, wanted.by, rows)
+        for file in opened
+        for number in range(file.metadata.num_row_groups)
     ]
-    return Work(units, sum(file.metadata.num_rows for file in opened))
+    return Work(units, sum(file.metadata.num_rows for file in opened), left_out)
 
 
-def _folder_keys(paths: Sequence[str], by: tuple[str, ...]) -> list[dict[str, Key]]:
-    """The keys that folders name as `day=2026-01-31`, as numbers or dates where all folders have them."""
-    found = [
-        {m[1]: unquote(m[2]) for part in Path(path).parts[:-1] if (m := _FOLDER.fullmatch(part))} for path in paths
-    ]
-    keys: list[dict[str, Key]] = [{} for _ in paths]
-    for name in by:
-        texts = [each[name] for each in found if name in each]
-        number, day = (all(form.fullmatch(text) for text in texts) for form in (_NUMBER, _DAY))
-        for own, named, path in zip(keys, found, paths, strict=True):
-            if name in named:
-                if named[name] == _NO_KEY:
-                    raise MalformedReport(f"{path}: its folder has no value of {name!r}, so its rows are in no group")
-                own[name] = int(named[name]) if number else date.fromisoformat(named[name]) if day else named[name]
-    return keys
-
-
-def _opened(path: str, counted: Counted, by: tuple[str, ...], keys: dict[str, Key]) -> _File:
+def _opened(found: Found, wanted: Wanted) -> tuple[_File, str]:
+    """Open and check a file; return it, and why its rows belong to no group, if they do not."""
     with needed():
         import pyarrow.parquet as pq
 
+    path, by, counted = found.path, wanted.by, wanted.counted
     with reading(path):
         with pq.ParquetFile(path) as file:
             schema, metadata = file.schema_arrow, file.metadata
@@ -194,16 +172,28 @@ def _opened(path: str, counted: Counted, by: tuple[str, ...], keys: dict[str, Ke
         if fingerprint != counted.fingerprint:
             raise FingerprintMismatch(f"{path}: a batch of reports", counted.fingerprint, fingerprint)
         reports_from(counted, schema.empty_table())
-        keys = {name: key for name, key in keys.items() if name not in schema.names}
-        check_columns(schema.names, [name for name in by if name not in keys])
-    return _File(path, metadata, schema, keys)
+        stored = [name for name in by if name in schema.names]
+        named = folder_keys(path, [name for name in by if name not in stored], wanted.types)
+        check_columns(schema.names, [name for name in by if name not in named])
+        check_types(schema, wanted.types)
+    missing = [name for name, key in named.items() if key is None]
+    reason = f"the folder has no value of {missing[0]!r}, so its rows are in no group" if missing else ""
+    keys = {name: key for name, key in named.items() if key is not None}
+    return _File(path, metadata, schema, keys, found.source), reason
 
 
-def check_columns(names: Sequence[str], wanted: Iterable[str]) -> None:
+def check_columns(names: Sequence[str], by: Iterable[str]) -> None:
     """Refuse to group by columns that are missing or there more than once."""
-    for name in wanted:
+    for name in by:
         if names.count(name) != 1:
             raise InvalidArgument("by", f"name columns that occur once in {listed(names)}", name)
+
+
+def check_report_columns(names: Sequence[str], counted: Counted, what: str = "source") -> None:
+    """Refuse a source without the columns that reports have."""
+    for name in report_columns(counted):
+        if names.count(name) != 1:
+            raise InvalidArgument(what, f"have one column {name!r}", listed(names), "Is it a table of reports?")
 
 
 @contextmanager

@@ -52,7 +52,8 @@ def summarize_by(
         table = spark.summarize_by(mechanism, df, by=["day", "country"])
         table.estimate(mechanism).to_arrow()
 
-    Cost: each task holds at most 64 MiB of counts, or those of one group; the driver holds the whole table.
+    Cost: each task holds at most 64 MiB of counts, 96 while it makes room, or those of one group; the driver holds the
+    whole table.
     """
     return counted_on_cluster(mechanism, df, group_columns(by), skipped, simulated).table()
 

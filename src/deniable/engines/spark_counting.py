@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.errors import InvalidArgument, MalformedReport
+from deniable.core.errors import MalformedReport
 from deniable.core.extras import needed
-from deniable.engines.malformed import bad_rows, first_bad, reason_of
-from deniable.engines.sources import check_columns, coded
+from deniable.engines.malformed import first_bad, without_bad
+from deniable.engines.sources import check_columns, check_report_columns, coded
 from deniable.engines.spark_tasks import WHERE, Count, Reader, spec_of
-from deniable.engines.spark_types import columns_of, count_types, levels_of, plain_key
-from deniable.grouping.counting import Cells, Counted, GroupAccumulator, check_counted, report_columns
+from deniable.engines.spark_types import columns_of, count_types, plain_key
+from deniable.grouping.counting import Cells, Counted, GroupAccumulator, check_beside, check_counted, levels_of
 from deniable.grouping.rows import REPORTS
 from deniable.heavy_hitters.collected import HitterReports
 from deniable.mechanisms.layouts.symbols import SymbolLayout
@@ -24,10 +24,9 @@ def counted_on_cluster(
 ) -> GroupAccumulator:
     """Count a DataFrame; rows that are no reports stop it, or are counted in `skipped`."""
     reader = Reader(check_counted(mechanism), by)
-    for name in by:
-        if name in report_columns(mechanism):
-            raise InvalidArgument("by", "name columns beside those of the reports", name)
-    check_columns(columns_of(df), reader.names)
+    check_beside(mechanism, by)
+    check_report_columns(columns_of(df), mechanism, "df")
+    check_columns(columns_of(df), by)
     rows = df.selectExpr(*(f"{plain_key(df, name)} AS column_{at}" for at, name in enumerate(reader.names)))
     reader.check(_batch(rows.limit(0), reader.names))  # the types, before any work is done
     symbols = all(isinstance(level.layout, SymbolLayout) for level in levels_of(mechanism))
@@ -61,11 +60,8 @@ def _counted_by_spark(reader: Reader, rows: Any, skipping: bool) -> tuple[Cells,
     except MalformedReport as error:
         if not skipping:
             raise first_bad(kinds, reader.check, WHERE, error) from None
-        good = np.ones(len(kinds), np.bool_)
-        for place, problem in bad_rows(kinds, reader.check):
-            good[place] = False
-            reasons[reason_of(problem)] += int(counts[place])
-        kinds, counts = kinds.filter(good), counts[good]
+        kinds, kept, reasons = without_bad(kinds, reader.check, reader.counted, reader.by, counts)
+        counts = counts[kept]
     reports, groups = reader.read(kinds)
     if isinstance(reports, HitterReports):
         data, levels = reports.reports.data, reports.levels.astype(np.int64)

@@ -26,15 +26,16 @@ from deniable.core.threads import VARIABLE
 from deniable.engines.columns import unlabelled
 from deniable.engines.malformed import first_bad, without_bad
 from deniable.engines.sources import AnyReports, coded
-from deniable.engines.spark_types import as_column, levels_of, numbered
-from deniable.grouping.counting import Counted, GroupAccumulator, report_columns
+from deniable.engines.spark_types import as_column, numbered
+from deniable.grouping.counting import Counted, GroupAccumulator, levels_of, report_columns
 from deniable.grouping.keys import Coded
 from deniable.heavy_hitters.protocol import HeavyHitters
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.registry import from_spec
 
 WHERE = "the DataFrame"  # the place that errors name: rows of a DataFrame have no numbers
-MOST_CELLS = 2**23  # counts that a task holds, 8 bytes each, before it hands them on
+MOST_BYTES = 2**26  # of the counts that a task holds before it hands them on
+_CELLS_OUT = 2**19  # counts that are looked at at a time when they are handed on
 _ROWS_OUT = 2**16  # in a batch of counts
 _SEED_LABEL = b"deniable seeded partition 1\0"
 
@@ -101,7 +102,7 @@ class Count:
             if not self.skipping:
                 part.bad[str(first_bad(rows, part.reader.check, WHERE, error))] += 1
                 return
-            good, reasons = without_bad(rows, part.reader.check)
+            good, _, reasons = without_bad(rows, part.reader.check, part.reader.counted, self.by)
             part.bad.update(reasons)
             if len(good):
                 yield from part.add(good, *part.reader.read(good))
@@ -116,11 +117,11 @@ class _Part:
     bad: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self._most = max(1, MOST_CELLS // sum(level.layout.cells for level in levels_of(self.reader.counted)))
         self._restart()
 
     def _restart(self) -> None:
-        self._held = GroupAccumulator(self.reader.counted, self.reader.by)
+        self._held = GroupAccumulator(self.reader.counted, self.reader.by, most_bytes=MOST_BYTES)
+        self._most = self._held.most
 
     def add(self, rows: Any, reports: AnyReports, groups: Coded) -> Iterator[Any]:
         """Count rows; hand on what is held whenever there are too many groups to hold more."""
@@ -148,13 +149,13 @@ class _Part:
         with needed():
             import pyarrow as pa
 
-        found = self._held.cells()
-        codes = pa.array(found.codes)
-        keys = [
-            pa.array([group[place] for group in found.groups], kind).take(codes)
-            for place, kind in enumerate(self.kinds)
-        ]
-        yield from self._rows([*keys, found.levels, found.cells, found.counts, pa.nulls(len(codes), pa.string())])
+        for found in self._held.cells(_CELLS_OUT):
+            codes = pa.array(found.codes)
+            keys = [
+                pa.array([group[place] for group in found.groups], kind).take(codes)
+                for place, kind in enumerate(self.kinds)
+            ]
+            yield from self._rows([*keys, found.levels, found.cells, found.counts, pa.nulls(len(codes), pa.string())])
         self._restart()
 
     def reasons(self) -> Iterator[Any]:

@@ -11,14 +11,9 @@ from deniable.core.arrays import Payloads
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
 from deniable.core.reports import COLUMN
-from deniable.grouping.counting import Counted
+from deniable.grouping.counting import Counted, levels_of
 from deniable.heavy_hitters.collected import LEVEL_COLUMN
 from deniable.mechanisms.base.mechanism import Mechanism
-
-
-def levels_of(counted: Counted) -> tuple[Mechanism, ...]:
-    """The mechanism of each level."""
-    return (counted,) if isinstance(counted, Mechanism) else counted.levels
 
 
 def columns_of(df: Any) -> list[str]:

@@ -11,8 +11,8 @@ import numpy as np
 from deniable.core.arrays import Counts, Indices, Payloads
 from deniable.core.errors import FingerprintMismatch, InvalidArgument, MalformedReport
 from deniable.core.reports import COLUMN, Reports
-from deniable.grouping.keys import Coded, Group
-from deniable.grouping.rows import rows_of
+from deniable.grouping.keys import Coded, Group, differing, kinds_of
+from deniable.grouping.rows import MOST_BYTES, rows_of
 from deniable.grouping.table import AnySummary, SummaryTable
 from deniable.heavy_hitters.collected import LEVEL_COLUMN, HitterReports, HitterSummary
 from deniable.heavy_hitters.protocol import HeavyHitters
@@ -29,14 +29,26 @@ def check_counted(mechanism: object) -> Counted:
     return mechanism
 
 
+def levels_of(counted: Counted) -> tuple[Mechanism, ...]:
+    """The mechanism of each level."""
+    return (counted,) if isinstance(counted, Mechanism) else counted.levels
+
+
 def layout_of(counted: Counted) -> Layout:
     """The layout of the reports, which all levels of heavy hitters share but for the number of cells."""
-    return (counted if isinstance(counted, Mechanism) else counted.levels[0]).layout
+    return levels_of(counted)[0].layout
 
 
 def report_columns(counted: Counted) -> tuple[str, ...]:
     """The columns of a table of reports that counting needs."""
     return (COLUMN,) if isinstance(counted, Mechanism) else (LEVEL_COLUMN, COLUMN)
+
+
+def check_beside(counted: Counted, by: tuple[str, ...]) -> None:
+    """Refuse to group by the reports themselves."""
+    for name in by:
+        if name in report_columns(counted):
+            raise InvalidArgument("by", "name columns beside those of the reports", name)
 
 
 def reports_from(counted: Counted, table: Any) -> Reports | HitterReports:
@@ -68,12 +80,12 @@ class Cells:
 class GroupAccumulator:
     """Counts of many groups that grow in place; by no columns, of one group. It belongs to one thread."""
 
-    def __init__(self, counted: Counted, by: tuple[str, ...] = ()) -> None:
+    def __init__(self, counted: Counted, by: tuple[str, ...] = (), *, most_bytes: int = MOST_BYTES) -> None:
         self.counted = counted
         self.by = by
-        levels = [counted] if isinstance(counted, Mechanism) else list(counted.levels)
-        self._levels = [rows_of(level.layout, len(levels)) for level in levels]
+        self._levels = rows_of([level.layout for level in levels_of(counted)], most_bytes)
         self._places: dict[Group, int] = {}
+        self._kinds: tuple[str, ...] = ()  # of the keys in each column
         self._simulated: set[int] = set()
         if not by:
             self._places_of([()])
@@ -82,6 +94,11 @@ class GroupAccumulator:
     def n(self) -> int:
         """The number of reports counted so far."""
         return sum(int(level.n.sum()) for level in self._levels)
+
+    @property
+    def most(self) -> int:
+        """How many groups there may be."""
+        return self._levels[0].most
 
     @property
     def groups(self) -> Set[Group]:
@@ -122,6 +139,8 @@ class GroupAccumulator:
 
     def _places_of(self, groups: list[Group]) -> Indices:
         """The rows of these groups, made where they are new."""
+        if groups:
+            self._check_kinds(groups[:1])  # of a column, all keys are of one kind
         known = len(self._places)
         places = np.array([self._places.setdefault(group, len(self._places)) for group in groups], np.int64)
         if len(self._places) > known:
@@ -133,6 +152,14 @@ class GroupAccumulator:
                 raise
         return places
 
+    def _check_kinds(self, groups: list[Group]) -> None:
+        """Refuse keys of another kind than those before: to Python, some of them are equal (1 and true)."""
+        kinds = kinds_of(groups, self.by)
+        self._kinds = self._kinds or kinds
+        if clash := differing(self.by, self._kinds, kinds):
+            hint = "Keys in the names of folders take a type, as in version:int."
+            raise InvalidArgument("by", "name columns with one kind of key", clash, hint)
+
     def merge(self, other: GroupAccumulator) -> None:
         """Add the counts of another, of the same spec and columns."""
         places = self._places_of(list(other._places))
@@ -140,12 +167,15 @@ class GroupAccumulator:
             mine.merge(theirs, places)
         self._simulated.update(places[list(other._simulated)].tolist() if other._simulated else ())
 
-    def cells(self) -> Cells:
-        """All counts that are not zero."""
-        parts = [(number, *level.entries(len(self._places))) for number, level in enumerate(self._levels)]
-        codes, cells, counts = (np.concatenate([part[place] for part in parts]) for place in (1, 2, 3))
-        levels = np.repeat([number for number, *_ in parts], [len(own) for _, own, *_ in parts])
-        return Cells(list(self._places), codes, levels, cells, counts)
+    def cells(self, at_once: int) -> Iterator[Cells]:
+        """All counts that are not zero, of so many groups at a time that they have at most so many cells."""
+        groups = list(self._places)
+        step = max(1, at_once // sum(level.layout.cells for level in self._levels))
+        for start in range(0, len(groups), step):
+            own = groups[start : start + step]
+            parts = [level.entries(range(start, start + len(own))) for level in self._levels]
+            codes, cells, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+            yield Cells(own, codes, np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts]), cells, counts)
 
     def add_cells(self, cells: Cells, simulated: bool = False) -> None:
         """Add counts, of which a cell may have several; they were checked when they were counted."""

@@ -26,8 +26,9 @@ _SHOWN_GROUPS, _SHOWN_VALUES = 10, 3
 
 
 def named(group: Group) -> str:
-    """A group in one line of text."""
-    return ", ".join(map(str, group))
+    """A group in one line of text, which no other group has: keys with commas or quotes are quoted."""
+    texts = [str(key) for key in group]
+    return ", ".join(repr(text) if set(text) & set(",'\"") or text != text.strip() else text for text in texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +108,13 @@ class GroupEstimates:
         columns["n"] = pa.array([each.n for each in self.estimates.values()], pa.int64())
         first = next(iter(self.estimates.values()))
         keep = {b"deniable.method": first.method, b"deniable.target": first.target, b"deniable.level": repr(level)}
-        clash = [name for name in columns if name in body.column_names]
-        named_columns = {f"group_{name}" if name in clash else name: column for name, column in columns.items()}
-        whole = {name: column.take(rows) for name, column in named_columns.items()}
+        taken, whole = {*body.column_names, *columns}, dict[str, Any]()
+        for name, column in columns.items():
+            free = name
+            while free in body.column_names or (free != name and free in taken):
+                free = f"group_{free}"
+            taken.add(free)
+            whole[free] = column.take(rows)
         whole |= {name: body.column(name) for name in body.column_names}
         return pa.table(whole).replace_schema_metadata(keep)
 

@@ -6,7 +6,7 @@ dictionary of strings, dates in milliseconds) give equal keys, so that tables fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -107,7 +107,14 @@ def _coded(column: Any, name: str) -> tuple[Indices, list[Key]]:
         found = [place for place, key in enumerate(column.to_pylist()) if key is None]
         if found:
             raise NullKey(name, found[0])
-    return column.indices.to_numpy(zero_copy_only=False).astype(np.int64), keys_of(column.dictionary)
+    return _distinct(column.indices.to_numpy(zero_copy_only=False).astype(np.int64), keys_of(column.dictionary))
+
+
+def _distinct(codes: Indices, keys: list[Key]) -> tuple[Indices, list[Key]]:
+    """Give equal keys one code: a dictionary may list a key twice, and several times of a day are one date."""
+    places: dict[Key, int] = {}
+    merged = [places.setdefault(key, len(places)) for key in keys]
+    return (codes, keys) if len(places) == len(keys) else (np.array(merged, np.int64)[codes], list(places))
 
 
 class NullKey(MalformedReport):
@@ -142,7 +149,11 @@ def keys_of(values: Any) -> list[Key]:
             values = values.cast(pa.timestamp("us", values.type.tz))
         except pa.ArrowInvalid:
             raise InvalidArgument("by", "name times that are whole in microseconds", str(values.type)) from None
-    found: list[Any] = values.to_pylist()
+    try:
+        found: list[Any] = values.to_pylist()
+    except (OverflowError, ValueError):
+        rule = "name columns with dates and times of the years 1 to 9999"
+        raise InvalidArgument("by", rule, f"{values.type} beyond them") from None
     return [key.astimezone(UTC) if isinstance(key, datetime) and key.tzinfo else as_key(key) for key in found]
 
 
@@ -165,9 +176,7 @@ def column_of(keys: Sequence[Key], name: str) -> Any:
     with needed():
         import pyarrow as pa
 
-    kinds = {_kind_of(key) for key in keys}
-    if len(kinds) > 1:
-        raise InvalidArgument("groups", f"have one kind of key in column {shown(name)}", sorted(kinds))
+    kinds = set(kinds_of([(key,) for key in keys], (name,)))
     types = {
         "text": pa.string(),
         "number": pa.int64(),
@@ -179,12 +188,29 @@ def column_of(keys: Sequence[Key], name: str) -> Any:
     return pa.array(keys, types[kinds.pop() if kinds else "text"])
 
 
-def _kind_of(key: Key) -> str:
+def kinds_of(groups: Iterable[Group], by: Sequence[str]) -> tuple[str, ...]:
+    """The kind of key in each column, of which there must be one; nothing if there are no groups."""
+    found: set[tuple[str, ...]] = {tuple(map(kind_of_key, group)) for group in groups}
+    if len(found) > 1:
+        columns = zip(by, zip(*found, strict=True), strict=True)
+        name, kinds = next((name, set(kinds)) for name, kinds in columns if len(set(kinds)) > 1)
+        raise InvalidArgument("groups", f"have one kind of key in column {shown(name)}", sorted(kinds))
+    return next(iter(found), ())
+
+
+def differing(by: Sequence[str], one: Sequence[str], other: Sequence[str]) -> str:
+    """The first column whose kinds of key differ, in words; nothing if there is none."""
+    clashes = ((name, {a, b}) for name, a, b in zip(by, one, other, strict=False) if a != b)
+    return next((f"{cut(name)}: {' and '.join(sorted(kinds))}" for name, kinds in clashes), "")
+
+
+def kind_of_key(key: object) -> str:
+    """What a key is: keys of two kinds are never the same, though Python has 1 == True."""
     if isinstance(key, datetime):
         return "time in UTC" if key.tzinfo else "time"
-    return {bool: "truth", int: "number", str: "text", date: "date"}[type(key)]
+    return {bool: "truth", int: "number", str: "text", date: "date"}.get(type(key), type(key).__name__)
 
 
 def order_of(group: Group) -> tuple[Any, ...]:
     """What groups are sorted by: kind and value of every key, since kinds do not compare with each other."""
-    return tuple((_kind_of(key), key) for key in group)
+    return tuple((kind_of_key(key), key) for key in group)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 import numpy as np
 
 from deniable.core.arrays import Bytes, Counts, Indices, Payloads
@@ -10,32 +13,35 @@ from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.layout import Layout
 from deniable.mechanisms.layouts.symbols import SymbolLayout
 
-MOST_CELLS = 2**28  # counts of all groups together, 8 bytes each
+MOST_BYTES = 2**31  # counts of all groups, over all threads; half as much again for a moment while rows grow
 REPORTS = -1  # the cell, in a list of entries, that has the number of reports
 
 
-def rows_of(layout: Layout, shares: int = 1) -> Rows:
-    """Rows for reports of this layout, which may take one of so many equal shares of the memory."""
-    most = max(1, MOST_CELLS // (shares * layout.cells))
-    return SymbolRows(layout, most) if isinstance(layout, SymbolLayout) else Rows(layout, most)
+def rows_of(layouts: Sequence[Layout], most_bytes: int) -> list[Rows]:
+    """Rows for reports of each of these layouts, for as many groups as fit in so many bytes together."""
+    kinds = [SymbolRows if isinstance(layout, SymbolLayout) else Rows for layout in layouts]
+    group = sum(kind.cell_bytes * layout.cells for kind, layout in zip(kinds, layouts, strict=True))
+    return [kind(layout, max(1, most_bytes // group)) for kind, layout in zip(kinds, layouts, strict=True)]
 
 
 class Rows:
     """Counts and a number of reports for each group."""
 
+    cell_bytes: ClassVar[int] = 8
+
     def __init__(self, layout: Layout, most: int) -> None:
         self.layout = layout
-        self._most = most
+        self.most = most
         self._counts: Counts = np.zeros((0, layout.cells), np.int64)
         self.n: Counts = np.zeros(0, np.int64)
 
     def make_room(self, groups: int) -> None:
         """Have a row for each of so many groups."""
-        if groups > self._most:
-            hint = "Group by fewer columns, or count some groups at a time."
-            raise InvalidArgument("by", f"make at most {self._most:,} groups of this spec", f"{groups:,} or more", hint)
+        if groups > self.most:
+            hint = "Group by fewer columns, count some groups at a time, or with fewer threads, which share the memory."
+            raise InvalidArgument("by", f"make at most {self.most:,} groups of this spec", f"{groups:,} or more", hint)
         if groups > len(self.n):
-            self._grow(min(self._most, max(groups, 2 * len(self.n))))
+            self._grow(min(self.most, max(groups, 2 * len(self.n))))
 
     def _grow(self, rows: int) -> None:
         self._counts, self.n = _longer(self._counts, rows), _longer(self.n, rows)
@@ -50,7 +56,7 @@ class Rows:
             self.n[places[0]] += len(data)
         else:
             self._add_groups(data, codes, places, sizes)
-            self.n[places] += sizes
+            np.add.at(self.n, places, sizes)  # a place may come twice
 
     def _add_groups(self, data: Payloads, codes: Indices, places: Indices, sizes: Indices) -> None:
         ordered, end = data[np.argsort(codes, kind="stable")], 0
@@ -63,12 +69,16 @@ class Rows:
         row: Counts = self._counts[place]
         return row
 
-    def entries(self, groups: int) -> tuple[Indices, Indices, Counts]:
-        """Rows, cells and counts that are not zero, of the first groups; the cell REPORTS has the number of reports."""
-        every = np.array([self.counts(place) for place in range(groups)], np.int64).reshape(groups, self.layout.cells)
+    def entries(self, places: range) -> tuple[Indices, Indices, Counts]:
+        """Rows, cells and counts that are not zero, of these groups, of which the first is row 0.
+
+        The cell REPORTS has the number of reports. Cost: a copy of the counts of these groups, and of those returned.
+        """
+        every = np.array([self.counts(place) for place in places], np.int64).reshape(len(places), self.layout.cells)
         rows, cells = np.nonzero(every)
-        present = np.flatnonzero(self.n[:groups])
-        counts = np.concatenate([self.n[present], every[rows, cells]])
+        own = self.n[places.start : places.stop]
+        present = np.flatnonzero(own)
+        counts = np.concatenate([own[present], every[rows, cells]])
         return np.concatenate([present, rows]), np.concatenate([np.full(len(present), REPORTS), cells]), counts
 
     def add_entries(self, rows: Indices, cells: Indices, counts: Counts) -> None:
@@ -89,29 +99,30 @@ class Rows:
 
 
 class SymbolRows(Rows):
-    """Rows for reports of one symbol, whose last 8 bits are kept apart: they are what a report touches."""
+    """Rows for reports of one symbol, which counts bytes that carry into the counts: a report touches no more."""
+
+    cell_bytes = 9
 
     def __init__(self, layout: Layout, most: int) -> None:
         super().__init__(layout, most)
         self._low: Bytes = np.zeros((0, layout.cells), np.uint8)
-        self._high: Counts = np.zeros((0, layout.cells), np.int64)  # in units of 256
 
     def _grow(self, rows: int) -> None:
         super()._grow(rows)
         if len(self._low):
-            self._low, self._high = _longer(self._low, rows), _longer(self._high, rows)
+            self._low = _longer(self._low, rows)
 
     def _add_groups(self, data: Payloads, codes: Indices, places: Indices, sizes: Indices) -> None:
         from deniable.kernels.response import count_groups
 
         del sizes
         if not len(self._low):
-            self._low, self._high = np.zeros(self._counts.shape, np.uint8), np.zeros(self._counts.shape, np.int64)
-        count_groups(data, codes, places, self._low, self._high)
+            self._low = np.zeros(self._counts.shape, np.uint8)
+        count_groups(data, codes, places, self._low, self._counts)
 
     def counts(self, place: int) -> Counts:
         row = super().counts(place)
-        return row + 256 * self._high[place] + self._low[place] if len(self._low) else row
+        return row + self._low[place] if len(self._low) else row
 
 
 def _longer(rows: np.ndarray, length: int) -> np.ndarray:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from deniable.core.display import brief
 from deniable.core.errors import (
@@ -25,7 +27,19 @@ from deniable.core.errors import (
 from deniable.core.extras import needed
 from deniable.core.reports import as_table
 from deniable.core.summary import MAGIC, Summary
-from deniable.grouping.keys import RESERVED, Group, as_key, check_kind, column_of, group_columns, keys_of, order_of
+from deniable.grouping.keys import (
+    RESERVED,
+    Group,
+    as_key,
+    check_kind,
+    column_of,
+    differing,
+    group_columns,
+    keys_of,
+    kind_of_key,
+    kinds_of,
+    order_of,
+)
 from deniable.heavy_hitters.collected import MAGIC as HITTERS_MAGIC
 from deniable.heavy_hitters.collected import HitterSummary
 
@@ -57,6 +71,7 @@ class SummaryTable:
     by: tuple[str, ...]
     summaries: Mapping[Group, AnySummary]
     fingerprint: str
+    _kinds: tuple[str, ...] = field(init=False, repr=False)  # of the keys in each column
 
     def __post_init__(self) -> None:
         by = group_columns(self.by)
@@ -70,6 +85,7 @@ class SummaryTable:
             if summary.fingerprint != self.fingerprint:
                 raise FingerprintMismatch("a summary", self.fingerprint, summary.fingerprint)
             found[tuple(as_key(key) for key in keys)] = summary
+        object.__setattr__(self, "_kinds", kinds_of(found, by))
         object.__setattr__(self, "by", by)
         object.__setattr__(self, "summaries", {group: found[group] for group in sorted(found, key=order_of)})
 
@@ -88,8 +104,9 @@ class SummaryTable:
 
     def group(self, group: Any) -> Group:
         """Return a group of this table, given as its key or as a tuple of keys, or refuse it."""
-        keys = group if isinstance(group, tuple) else (group,)
-        if keys not in self.summaries:
+        given = group if isinstance(group, tuple) else (group,)
+        keys = tuple(key.item() if isinstance(key, np.generic) else key for key in given)
+        if keys not in self.summaries or tuple(map(kind_of_key, keys)) != self._kinds:
             known = ", ".join(shown(each[0] if len(each) == 1 else each) for each in list(self.summaries)[:5])
             raise InvalidArgument("group", "be one of the table", group, f"It has {len(self)}: {known}, ...")
         return keys
@@ -131,6 +148,8 @@ class SummaryTable:
         if other.by != self.by:
             rule = f"be grouped by {', '.join(self.by)}, as the first is"
             raise InvalidArgument("table", rule, ", ".join(other.by), "Use over() to group by fewer columns.")
+        if clash := differing(self.by, self._kinds, other._kinds):
+            raise InvalidArgument("table", "have the kinds of keys that the first has", clash)
         merged: dict[Group, Any] = dict(self.summaries)
         for group, summary in other.summaries.items():
             merged[group] = merged[group] + summary if group in merged else summary

@@ -33,12 +33,12 @@ def count_into(reports: Symbols, counts: Integers) -> None:
 def count_groups(reports: Symbols, codes: Indices, places: Indices, low: Bytes, counts: Integers) -> None:
     """Count report i in cell reports[i] of row places[codes[i]]; all must lie within the arrays.
 
-    A count is 256 times its entry of `counts` plus that of `low`: the bytes, most often touched, fit a cache that the
-    counts would not.
+    A count is the sum of its entries of `counts` and `low`: the bytes, most often touched, fit a cache that the counts
+    would not.
     """
     for i in range(reports.shape[0]):
         row, cell = places[codes[i]], reports[i]
         more = (low[row, cell] + 1) & 255
         low[row, cell] = more
         if more == 0:
-            counts[row, cell] += 1
+            counts[row, cell] += 256

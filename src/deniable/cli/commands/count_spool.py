@@ -101,6 +101,8 @@ def _parquet(table: SummaryTable) -> bytes:
 
     import pyarrow.parquet
 
+    from deniable.core.parquet import WRITTEN
+
     file = io.BytesIO()
-    pyarrow.parquet.write_table(table.to_arrow(), file)
+    pyarrow.parquet.write_table(table.to_arrow(), file, **WRITTEN)
     return file.getvalue()

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from deniable.cli.commands.decode import Rate
-from deniable.cli.io.hitters import collected, print_findings, protocol_of
+from deniable.cli.io.hitters import collected, other_input, print_findings, protocol_of
 from deniable.cli.options import (
     AllowRepeats,
+    By,
     Collected,
     Json,
     Level,
@@ -20,9 +21,11 @@ from deniable.cli.options import (
     Seed,
     Settings,
     ShowValues,
+    SkipMalformed,
     SpecFile,
     TableFile,
     Target,
+    Threads,
     check_inputs,
     check_new,
     check_outputs,
@@ -149,6 +152,7 @@ def privatize(
     from deniable.cli.io.values import converted_batches
     from deniable.cli.terminal import done
     from deniable.core.domain import Domain
+    from deniable.core.parquet import WRITTEN
 
     if str(output) != STANDARD and output.suffix.lower() != ".parquet":
         raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
@@ -161,7 +165,7 @@ def privatize(
 
     schema, made = layout([]).schema, 0
     written = pyarrow.parquet.ParquetWriter
-    with reading(source) as file, writing(output) as target, written(target, schema, compression="zstd") as writer:
+    with reading(source) as file, writing(output) as target, written(target, schema, **WRITTEN) as writer:
         for table in converted_batches(file, source, column, Domain.open(), layout, size, show=show_values):
             writer.write_table(table)
             made += len(table)
@@ -175,22 +179,23 @@ def summarize(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Where the summary goes, or - for standard output.")
     ],
+    by: By = None,
+    threads: Threads = None,
+    skip_malformed: SkipMalformed = False,
     allow_repeats: AllowRepeats = False,
 ) -> None:
-    """Count reports into one summary, and add summaries to it.
+    """Count reports into one summary, or one for each group, and add summaries to it.
 
     \b
-    Example:
+    Examples:
       deniable heavy-hitters summarize mon.parquet tue.summary --spec hh.json -o two.summary
+      deniable heavy-hitters summarize reports/ --by day:date --spec hh.json -o daily.parquet
     """
-    from deniable.cli.io.files import writing
-    from deniable.cli.terminal import done
+    from deniable.cli.io.engine import Counting
+    from deniable.cli.io.inputs import write_sum
 
-    check_inputs(sources)
-    summary = collected(sources, protocol_of(spec), allow_repeats=allow_repeats)
-    with writing(output) as file:
-        file.write(summary.to_bytes())
-    done(f"a summary of {summary.n:,} reports", output)
+    protocol, how = protocol_of(spec), Counting(threads, skip_malformed)
+    write_sum(sources, protocol, other_input(protocol), how, output, by, allow_repeats)
 
 
 @app.command()

@@ -5,21 +5,20 @@ from __future__ import annotations
 import glob
 import os
 import stat
-import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from deniable.cli.io.files import PARQUET, kind_of, parquet, reading
-from deniable.cli.running import STANDARD, CommandError, about
-from deniable.cli.terminal import note, progress
+from deniable.cli.running import STANDARD, about
+from deniable.cli.terminal import note, plain, progress
 
 if TYPE_CHECKING:
-    from deniable.engines.arrow import Progress
-    from deniable.grouping.counting import Counted
-    from deniable.grouping.table import AnySummary, SummaryTable
+    from deniable.engines.jobs import Progress
+    from deniable.grouping.table import SummaryTable
 
 
 @dataclass(frozen=True)
@@ -66,51 +65,16 @@ def table_in(name: str) -> SummaryTable | None:
             return SummaryTable.from_arrow(source.read()) if is_summary_table(source.schema_arrow.metadata) else None
 
 
-def counted_in(counted: Counted, name: str, how: Counting) -> AnySummary:
-    """Count the reports of a Parquet file, a folder or a pattern; of a table of summaries, take the total."""
-    from deniable.engines import arrow
-    from deniable.grouping.counting import same_spec
-
-    table = table_in(name)
-    if table is not None:
-        same_spec(counted, table.fingerprint, f"{name}: a table of summaries")
-        return table.total() if len(table) else counted.empty_summary()
-    with _bar(name) as bar:
-        return arrow.summarize(counted, name, **how.options(bar))
-
-
-def table_of(counted: Counted, names: list[str], by: str, how: Counting) -> SummaryTable:
-    """Count reports by group, and add tables of summaries to them."""
-    from deniable.engines import arrow
-    from deniable.grouping.counting import same_spec
-
-    columns = [name.strip() for name in by.split(",")]
-    tables, reports = [], []
-    for name in names:
-        if name == STANDARD:
-            raise CommandError("--by takes Parquet files and folders, not standard input. Write it to a file first.")
-        table = table_in(name)
-        if table is None:
-            reports.append(name)
-        else:
-            same_spec(counted, table.fingerprint, f"{name}: a table of summaries")
-            with about(name):
-                tables.append(table.over(columns))
-    if reports:
-        with _bar(reports[0] if len(reports) == 1 else f"{len(reports)} inputs") as bar:
-            tables.append(arrow.summarize_by(counted, reports, columns, **how.options(bar)))
-    return sum(tables[1:], start=tables[0])
-
-
 @contextmanager
-def _bar(name: str) -> Iterator[Progress]:
+def counting_bar(names: Sequence[str]) -> Iterator[Progress]:
     """A bar of rows, with reports per second beside it."""
-    started = time.monotonic()
+    started, what = monotonic(), plain(names[0] if len(names) == 1 else f"{len(names)} inputs")
     with progress() as bar:
-        task = bar.add_task(os.path.basename(name) or name, total=None)
+        task = bar.add_task(what, total=None)
 
         def show(rows: int, of: int | None) -> None:
-            speed = rows / max(time.monotonic() - started, 1e-9) / 1e6
-            bar.update(task, completed=rows, total=of, description=f"{name}  {speed:,.0f} million reports/s")
+            speed = rows / max(monotonic() - started, 1e-9) / 1e6
+            digits = 1 if speed < 10 else 0
+            bar.update(task, completed=rows, total=of, description=f"{what}  {speed:,.{digits}f} million reports/s")
 
         yield show

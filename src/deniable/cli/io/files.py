@@ -23,6 +23,7 @@ import pyarrow.parquet
 
 from deniable.cli.running import SHOW_VALUES, STANDARD, CommandError
 from deniable.cli.terminal import progress
+from deniable.core.parquet import READ
 from deniable.core.summary import MAGIC
 from deniable.heavy_hitters.collected import MAGIC as HITTERS_MAGIC
 
@@ -97,7 +98,7 @@ def parquet(file: io.BufferedReader) -> Iterator[Any]:
             spooled = closed.enter_context(tempfile.TemporaryFile())
             copyfileobj(file, spooled, _BUFFER)
             file = cast(io.BufferedReader, spooled)
-        yield closed.enter_context(pa.parquet.ParquetFile(file, buffer_size=_BUFFER))
+        yield closed.enter_context(pa.parquet.ParquetFile(file, buffer_size=_BUFFER, **READ))
 
 
 def parquet_batches(source: Any, rows: int, columns: list[str] | None = None) -> Iterator[Any]:

@@ -22,12 +22,14 @@ _SHOWN_GROUPS, _SHOWN_VALUES = 10, 5
 
 
 def group_named(table: SummaryTable, text: str) -> Group:
-    """Find the group whose keys are written like this, with commas between them."""
+    """Find the group whose keys are written like this, with commas between them; those with commas are quoted."""
+    from deniable.grouping.estimates import named
+
     wanted = tuple(part.strip() for part in text.split(","))
     for group in table:
-        if tuple(map(str, group)) == wanted:
+        if tuple(map(str, group)) == wanted or named(group) == text:
             return group
-    known = "; ".join(",".join(map(str, group)) for group in list(table)[:5])
+    known = "; ".join(named(group) for group in list(table)[:5])
     raise CommandError(f"--group {text}: there is no such group by {', '.join(table.by)}. There are {known}, ...")
 
 

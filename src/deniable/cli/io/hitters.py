@@ -6,9 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.cli.running import CommandError, about
+from deniable.core.batches import ROWS, rows_at_once
 from deniable.core.defaults import SHOWN
+from deniable.core.errors import MalformedReport
+from deniable.core.reports import COLUMN
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
+    from deniable.cli.io.inputs import Other
     from deniable.heavy_hitters.accumulator import HitterAccumulator
     from deniable.heavy_hitters.collected import HitterSummary
     from deniable.heavy_hitters.findings import Findings
@@ -26,47 +32,48 @@ def protocol_of(path: Path) -> HeavyHitters:
 
 def collected(names: list[str], protocol: HeavyHitters, *, allow_repeats: bool = False) -> HitterSummary:
     """Add up files of reports and summaries, and refuse the same reports twice."""
-    from deniable.cli.io.repeats import check_counts, check_paths, described
+    from deniable.cli.io.engine import Counting
+    from deniable.cli.io.inputs import added_up
 
-    if not allow_repeats:
-        check_paths(names)
-    compared = len(names) > 1 and not allow_repeats
-    total, inputs = protocol.accumulator(), []
-    for name in names:
-        own = protocol.accumulator() if compared else total
-        listed = _count(name, own)
-        if compared:
-            part = own.summary()
-            total.merge(part)
-            counts = [level.counts for level in part.levels]
-            inputs.append(described(name, part.n, counts, reports=listed))
-    check_counts(inputs)
-    return total.summary()
+    how = Counting()
+    return added_up(names, protocol, other_input(protocol), how, allow_repeats=allow_repeats)  # type: ignore[return-value]
 
 
-def _count(name: str, total: HitterAccumulator) -> bool:
-    """Add the reports of an input, or a summary; return whether it lists reports."""
-    from deniable.cli.io.engine import Counting, counted_in, is_dataset, is_on_disk
-    from deniable.cli.io.files import HITTERS, PARQUET, kind_of, parquet, reading
-    from deniable.heavy_hitters.collected import HitterReports, HitterSummary
+def other_input(protocol: HeavyHitters) -> Other:
+    """Count a summary, or reports that come through a pipe."""
+    from deniable.cli.io.files import HITTERS, PARQUET, kind_of, reading
+    from deniable.heavy_hitters.collected import HitterSummary
 
-    if not is_dataset(name):
+    def count(name: str) -> tuple[HitterSummary, bool]:
         with reading(name) as file, about(name):
-            kind = kind_of(file)
+            kind, total = kind_of(file), protocol.accumulator()
             if kind == HITTERS:
                 total.merge(HitterSummary.from_bytes(file.read()))
-                return False
-            if kind != PARQUET:
+            elif kind == PARQUET:
+                _count_stream(file, total)
+            else:
                 raise CommandError(
                     "this file holds neither reports nor a summary of heavy hitters. "
                     "If it holds strings, run deniable heavy-hitters privatize first."
                 )
-            if not is_on_disk(name):
-                with parquet(file) as source:
-                    total.add(HitterReports.from_arrow(source.read()))
-                return True
-    total.merge(counted_in(total.protocol, name, Counting()))  # type: ignore[arg-type]
-    return True
+        return total.summary(), kind != HITTERS
+
+    return count
+
+
+def _count_stream(file: BufferedReader, total: HitterAccumulator) -> None:
+    from deniable.cli.io.files import parquet, parquet_batches
+    from deniable.heavy_hitters.collected import LEVEL_COLUMN, HitterReports
+
+    row, size = 1, total.protocol.levels[0].layout.row_bytes
+    with parquet(file) as source:
+        total.add(HitterReports.from_arrow(source.schema_arrow.empty_table()))
+        for batch in parquet_batches(source, rows_at_once(size, ROWS), [LEVEL_COLUMN, COLUMN]):
+            try:
+                total.add(HitterReports.from_arrow(batch.replace_schema_metadata(source.schema_arrow.metadata)))
+            except MalformedReport as error:
+                raise CommandError(f"in rows {row} to {row + len(batch) - 1}: {error}") from None
+            row += len(batch)
 
 
 def print_findings(found: Findings, level: float, top: int | None) -> None:

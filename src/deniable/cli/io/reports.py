@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from deniable.cli.io.engine import Counting, counted_in, is_dataset, is_on_disk
+from deniable.cli.io.engine import Counting, is_dataset
 from deniable.cli.io.files import (
     PARQUET,
     SUMMARY,
@@ -31,10 +31,11 @@ from deniable.cli.io.files import (
     reading,
     writing,
 )
-from deniable.cli.io.repeats import check_counts, check_paths, described
+from deniable.cli.io.inputs import Other, added_up
 from deniable.cli.running import STANDARD, CommandError, about
 from deniable.core.batches import row_bytes, rows_at_once, slices
 from deniable.core.errors import MalformedReport, shown
+from deniable.core.parquet import WRITTEN
 from deniable.core.reports import COLUMN, Reports, read_metadata
 from deniable.core.summary import Summary
 from deniable.grouping.table import is_summary_table, table_fingerprint
@@ -75,7 +76,7 @@ def writing_reports(path: Path, example: Reports) -> Iterator[Callable[[Reports]
 
 def _writer(file: BinaryIO, path: Path, schema: Any, example: Reports) -> Any:
     if path.suffix.lower() == ".parquet":
-        return pa.parquet.ParquetWriter(file, schema, compression="zstd")
+        return pa.parquet.ParquetWriter(file, schema, **WRITTEN)
     file.write(f"{'simulated_' if example.simulated else ''}{COLUMN}@{example.fingerprint}\n".encode())
     options = pa.csv.WriteOptions(include_header=False, quoting_style="none")
     return pa.csv.CSVWriter(file, schema, write_options=options)
@@ -114,20 +115,22 @@ def summary_of(
 ) -> Summary:
     """Add up files of reports and summaries, and refuse the same reports twice."""
     how = Counting() if how is None else how
-    if not allow_repeats:
-        check_paths(names)
-    compared = len(names) > 1 and not allow_repeats
-    total, inputs = mechanism.accumulator(), []
-    for name in names:
-        own = mechanism.accumulator() if compared else total
-        holds_reports = _count(name, own, how)
-        if compared:
-            part = own.summary()
-            total.merge(part)
-            inputs.append(described(name, part.n, [part.counts], reports=holds_reports))
-    how.say_what_was_skipped()
-    check_counts(inputs)
-    return total.summary()
+    return added_up(names, mechanism, other_input(mechanism), how, allow_repeats=allow_repeats)  # type: ignore[return-value]
+
+
+def other_input(mechanism: Mechanism) -> Other:
+    """Count a summary, CSV, or what comes through a pipe."""
+
+    def count(name: str) -> tuple[Summary, bool]:
+        with reading(name) as file, about(name):
+            kind, total = kind_of(file), mechanism.accumulator()
+            if kind == SUMMARY:
+                total.merge(Summary.from_bytes(file.read()))
+            else:
+                _count_stream(file, kind, total)
+        return total.summary(), kind != SUMMARY
+
+    return count
 
 
 def fingerprint_of(name: str) -> str:
@@ -141,23 +144,6 @@ def fingerprint_of(name: str) -> str:
                 metadata = source.schema_arrow.metadata
                 return table_fingerprint(metadata) if is_summary_table(metadata) else read_metadata(metadata)[0]
         return _report_column(csv_header(file))[1]
-
-
-def _count(name: str, total: Accumulator, how: Counting) -> bool:
-    """Add the reports of an input, or a summary; return whether it lists reports."""
-    if is_dataset(name):
-        total.merge(counted_in(total.mechanism, name, how))  # type: ignore[arg-type]
-        return True
-    with reading(name) as file, about(name):
-        kind = kind_of(file)
-        if kind == SUMMARY:
-            total.merge(Summary.from_bytes(file.read()))
-            return False
-        if not (kind == PARQUET and is_on_disk(name)):
-            _count_stream(file, kind, total)
-            return True
-    total.merge(counted_in(total.mechanism, name, how))  # type: ignore[arg-type]
-    return True
 
 
 def _count_stream(file: io.BufferedReader, kind: str, total: Accumulator) -> None:

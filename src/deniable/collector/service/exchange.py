@@ -13,6 +13,7 @@ from deniable.collector.service.settings import COLUMN
 from deniable.collector.store.protocol import Store
 from deniable.collector.store.records import Cell, Kept
 from deniable.core.errors import DeniableError, InvalidArgument, shown
+from deniable.core.parquet import WRITTEN
 from deniable.grouping.keys import Group
 from deniable.grouping.table import SummaryTable, summary_of
 from deniable.wire import published as beside
@@ -56,7 +57,7 @@ def _written(table: Any) -> bytes:
     import pyarrow.parquet
 
     file = BytesIO()
-    pyarrow.parquet.write_table(table, file)
+    pyarrow.parquet.write_table(table, file, **WRITTEN)
     return file.getvalue()
 
 

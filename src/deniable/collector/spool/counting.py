@@ -19,6 +19,7 @@ import numpy as np
 from deniable.collector.spool.layout import ID, POSITION, Partition, partitions
 from deniable.core.errors import DeniableError, cut
 from deniable.core.extras import needed
+from deniable.core.parquet import READ
 from deniable.engines.arrow import summarize_by
 from deniable.grouping.counting import Counted, report_columns
 from deniable.grouping.table import SummaryTable
@@ -185,7 +186,7 @@ def _opened(file: Path) -> Any:
     import pyarrow.parquet
 
     try:
-        return pyarrow.parquet.ParquetFile(file)
+        return pyarrow.parquet.ParquetFile(file, **READ)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DamagedFiles(f"{file} cannot be read: {cut(str(error), 200)}") from error
 

@@ -15,6 +15,7 @@ from deniable.collector.spool.layout import Partition, rows
 from deniable.collector.store.protocol import StorageTrouble, Store
 from deniable.collector.store.records import TOO_OLD, Delivery
 from deniable.core.extras import needed
+from deniable.core.parquet import WRITTEN
 from deniable.wire.forms import Segment
 
 
@@ -97,7 +98,7 @@ class SpoolingStore:
                 for above in (folder.parent, folder.parent.parent, self._spool):
                     _to_disk(above)
             with partial.open("wb") as file:
-                pyarrow.parquet.write_table(table, file, compression="zstd")
+                pyarrow.parquet.write_table(table, file, **WRITTEN)
                 file.flush()
                 os.fsync(file.fileno())
             partial.rename(path)

@@ -1,0 +1,145 @@
+"""Peak memory of every command whose input grows with the number of users, at few and at many.
+
+    python -m benchmarks.memory [--users 1e6,1e8] [--only summarize]
+
+Inputs repeat the same million users as often as it takes, since memory does not care who they are. Each command runs
+as a process of its own, which says in the end how much memory it had at most. Results go to benchmarks/memory.json,
+which docs/make_scale_picture.py shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.records import stamp
+
+RECORD = Path(__file__).with_name("memory.json")
+FEW, MANY = 10**6, 10**8
+PART, K, WORDS, GROUPS = 2**20, 1024, 200, 100
+_CHILD = """
+import sys
+from deniable.cli import main
+code = main(sys.argv[1:])
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(peak.split()[1], file=sys.stderr)
+sys.exit(code)
+"""
+COMMANDS = {
+    "privatize": "privatize values.parquet --spec spec.json --overwrite -o out.parquet",
+    "summarize": "summarize reports.parquet --spec spec.json -o out.summary",
+    "summarize --by": "summarize reports.parquet --by g --spec spec.json -o table.parquet",
+    "simulate": "simulate --spec spec.json --users {users} --by day=10 --overwrite --out simulated",
+    "estimate": "estimate reports.parquet --spec spec.json --json",
+    "decode": "decode open.parquet --spec open.json --candidates words.csv --json",
+    "heavy-hitters privatize": "heavy-hitters privatize words.parquet --spec hh.json --overwrite -o out.parquet",
+    "heavy-hitters summarize": "heavy-hitters summarize hh.parquet --spec hh.json -o out.summary",
+}
+NEEDS = {  # the inputs of each command, by their stem
+    "privatize": "values",
+    "simulate": "",
+    "decode": "open",
+    "heavy-hitters privatize": "words",
+    "heavy-hitters summarize": "hh",
+}
+
+
+def specs(folder: Path) -> dict[str, Any]:
+    """What is measured: randomised response, strings with candidates, and strings without."""
+    import deniable as dn
+
+    made = {
+        "spec": dn.mechanism("grr", k=K, epsilon=1.0),
+        "open": dn.mechanism("orr", domain=dn.Domain.open(), epsilon=2.0),
+        "hh": dn.HeavyHitters.new(epsilon=4.0, max_bytes=4, alphabet="abcdefgh"),
+    }
+    for name, counted in made.items():
+        document = counted.to_json() if isinstance(counted, dn.HeavyHitters) else counted.spec.to_json()
+        (folder / f"{name}.json").write_text(document)
+    (folder / "words.csv").write_text("word\n" + "".join(f"{word}\n" for word in words()))
+    return made
+
+
+def words() -> list[str]:
+    """Strings of four of eight letters."""
+    return ["".join("abcdefgh"[place >> 3 * letter & 7] for letter in range(4)) for place in range(WORDS)]
+
+
+def tables(made: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+    """A million rows of each input."""
+    import numpy as np
+    import pyarrow as pa
+
+    numbers = np.arange(PART)
+    strings = pa.array(words()).take(pa.array(numbers % WORDS))
+    groups = pa.array(numbers % GROUPS)
+    return {
+        "values": lambda: pa.table({"value": numbers % K}),
+        "words": lambda: pa.table({"word": strings}),
+        "reports": lambda: made["spec"].privatize(numbers % K, seed=1).to_arrow().append_column("g", groups),
+        "open": lambda: made["open"].privatize(strings, seed=1).to_arrow(),
+        "hh": lambda: made["hh"].privatize(strings, seed=1).to_arrow(),
+    }
+
+
+def write(folder: Path, stem: str, users: int) -> None:
+    """Write an input of so many users."""
+    import pyarrow.parquet as pq
+
+    from deniable.core.parquet import WRITTEN
+
+    table = tables(specs(folder))[stem]()
+    with pq.ParquetWriter(folder / f"{stem}.parquet", table.schema, **WRITTEN) as writer:
+        for start in range(0, users, PART):
+            writer.write_table(table[: min(PART, users - start)])
+
+
+def peak(folder: Path, command: str) -> dict[str, float]:
+    """Run a command as a process of its own; return its peak memory and how long it took."""
+    start = time.perf_counter()
+    asked = [sys.executable, "-c", _CHILD, *command.split()]
+    done = subprocess.run(asked, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{command}: {done.stderr}")
+    return {"MB": int(done.stderr.split()[-1]) / 1024, "seconds": time.perf_counter() - start}
+
+
+def measured(sizes: list[int], only: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The peaks of every command at all sizes."""
+    for name, command in COMMANDS.items():
+        if only not in name:
+            continue
+        found, stem = {}, NEEDS.get(name, "reports")
+        for users in sizes:
+            with tempfile.TemporaryDirectory() as folder:
+                specs(Path(folder))
+                if stem:
+                    write(Path(folder), stem, users)
+                found[str(users)] = peak(Path(folder), command.format(users=users))
+        first, last = (found[str(users)]["MB"] for users in (sizes[0], sizes[-1]))
+        yield name, found
+        print(f"{name:26} {first:7.0f} MB  {last:7.0f} MB  ratio {last / first:.2f}", flush=True)
+
+
+def main() -> None:
+    """Measure, print, and keep the record; with --only, the other commands keep theirs."""
+    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given.add_argument("--users", default=f"{FEW},{MANY}", help="numbers of users, from few to many, with commas")
+    given.add_argument("--only", default="", help="measure the commands whose name contains this")
+    chosen = given.parse_args()
+    sizes = [int(float(each)) for each in chosen.users.split(",")]
+    before = json.loads(RECORD.read_text())["found"] if RECORD.is_file() else {}
+    found = dict(measured(sizes, chosen.only))
+    kept = {name: each for name, each in before.items() if name not in found}
+    RECORD.write_text(json.dumps({**stamp("numpy", "pyarrow"), "found": kept | found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""A bit that turns over in a file of ours is noticed, where it would else be a report that nobody sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import deniable as dn
+from deniable.core.parquet import READ
+from deniable.engines import arrow
+from deniable.engines.simulated import simulate_files
+from tests.cli.command import check_refusal, run, succeed
+
+USERS = 20_000
+
+
+def simulated(folder: Path) -> Path:
+    m = dn.from_spec((folder / "spec.json").read_bytes())
+    simulate_files(m, folder / "made", USERS, compression="none")
+    return folder / "made" / "part-000000.parquet"
+
+
+def by_privatize(folder: Path) -> Path:
+    (folder / "values.txt").write_text("value\n" + "\n".join(map(str, np.arange(USERS) % 200)) + "\n")
+    privatize = ("privatize", folder / "values.txt", "--spec", folder / "spec.json", "--seed", 1)
+    succeed(*privatize, "-o", folder / "r.parquet")
+    return folder / "r.parquet"
+
+
+def turned(path: Path) -> None:
+    """Turn bits over in a page, until only a checksum can tell."""
+    data = bytearray(path.read_bytes())
+    place = len(data) // 2
+    with pq.ParquetFile(path) as file:
+        whole = file.read()
+    for _ in range(200):
+        data[place] ^= 16
+        path.write_bytes(bytes(data))
+        try:
+            with pq.ParquetFile(path) as file:
+                if not file.read().equals(whole):
+                    return
+        except (OSError, pa.ArrowException):  # the compression has noticed
+            pass
+        data[place] ^= 16
+        place += 1
+    raise AssertionError("no bit could be turned over without notice")
+
+
+@pytest.fixture
+def m(tmp_path: Path) -> Any:
+    made = dn.mechanism("grr", k=256, epsilon=8.0)
+    (tmp_path / "spec.json").write_text(made.spec.to_json())
+    return made
+
+
+@pytest.mark.parametrize("make", [simulated, by_privatize])
+def test_a_bit_that_turned_over_is_noticed(make: Callable[[Path], Path], m: Any, tmp_path: Path) -> None:
+    path = make(tmp_path)
+    assert arrow.summarize(m, path).n == USERS
+    turned(path)
+    with pytest.raises(dn.MalformedReport, match=f"{path.name}: the file is damaged"):
+        arrow.summarize(m, path)
+    asked = ("summarize", path, "--spec", tmp_path / "spec.json", "-o", tmp_path / "x.summary")
+    check_refusal(run(*asked), "the file is damaged")
+    check_refusal(run(asked[0], "-", *asked[2:], stdin=path.read_bytes()), "CRC checksum verification failed")
+
+
+def test_what_the_commands_write_has_checksums(m: Any, tmp_path: Path) -> None:
+    simulate_files(m, tmp_path / "made", USERS, by={"day": 2})
+    spec, daily, strings = (tmp_path / name for name in ("spec.json", "daily.parquet", "h.parquet"))
+    succeed("summarize", tmp_path / "made", "--by", "day", "--spec", spec, "-o", daily)
+    succeed("heavy-hitters", "new", "--epsilon", 3, "--max-bytes", 2, "-o", tmp_path / "hh.json")
+    strung = ("heavy-hitters", "privatize", "-", "--spec", tmp_path / "hh.json", "-o", strings)
+    succeed(*strung, stdin=b"ab\nba\n" * 3000)
+    for path in (daily, strings):
+        data, noticed = path.read_bytes(), False
+        for place in range(40, len(data) // 2, 7):
+            spoilt = bytearray(data)
+            spoilt[place] ^= 16
+            try:
+                with pq.ParquetFile(pa.BufferReader(bytes(spoilt)), **READ) as file:
+                    file.read()
+            except (OSError, pa.ArrowException) as error:  # others where the page's header is hit
+                noticed |= "CRC checksum" in str(error)
+        assert noticed, path
