@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-PATIENCE = 10.0  # seconds that a fork waits for locks; all but the compiler's are held for less than a thousandth
+PATIENCE = 30.0  # seconds that a fork waits for locks: a compilation takes some, all else takes less than a thousandth
 
 
 class Lock(Protocol):
