@@ -15,6 +15,7 @@ import deniable as dn
 from deniable.wire.as_json import to_json
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
+from tests.collector.http.asking import send
 from tests.collector.http.running import DAY, LABELS, Answer, M, Running, batch, frame
 
 OTHER = dn.mechanism("grr", labels=LABELS, epsilon=1.0)
@@ -107,6 +108,17 @@ def small() -> Iterator[Running]:
     made.close()
 
 
+@pytest.fixture(scope="module")
+def ages() -> Iterator[Running]:
+    """A collector of whole numbers, some of them below zero."""
+    made, spec = Running(), dn.mechanism("grr", domain=dn.Domain.integers(-10, 10), epsilon=2.0)
+    made.make("ages", spec)
+    send(made, spec, [-5, 5, 10], "ages")
+    made.fold()
+    yield made
+    made.close()
+
+
 def test_at_least_thirty_kinds_are_tried() -> None:
     assert len(WRONG) >= 30
     assert len({kind for kind, _ in WRONG.values()}) >= 16
@@ -169,6 +181,15 @@ def test_a_body_of_another_type_is_refused(small: Running) -> None:
 )
 def test_wrong_questions_are_refused_with_their_reason(small: Running, method: str, path: str, kind: str) -> None:
     assert small.ask(method, path, None, small.admin).kind == kind
+
+
+@pytest.mark.parametrize(
+    "value", ["--5", "-", "+5", "1_0", " 5", "%C2%B2", "%D9%A3", "9" * 19, "9" * 20, "1e1", "11", ""]
+)
+def test_a_value_that_is_no_whole_number_of_the_domain_is_refused(ages: Running, value: str) -> None:
+    path = "/v1/collections/ages/trend?value="
+    assert ages.ask("GET", path + value, None, ages.admin).kind == "bad-argument"
+    assert ages.ask("GET", f"{path}-5", None, ages.admin).json["label"] == "-5"
 
 
 def with_spec(**changes: Any) -> dict[str, Any]:
