@@ -14,6 +14,15 @@ _LINES = 256  # that may wait to be written
 _SECONDS = 0.5
 
 
+def place_of(error: BaseException) -> str:
+    """The module and line where an error was raised."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        place = f"{trace.tb_frame.f_globals.get('__name__', '')}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
 class Log:
     """Lines that are written some at a time, because a write per request costs more than the request."""
 
@@ -38,13 +47,9 @@ class Log:
             self._add(json.dumps({"time": int(time.time()), "event": what, **more}) + "\n")
             self.flush()
 
-    def fault(self, error: Exception) -> None:
+    def fault(self, error: BaseException) -> None:
         """Log an unexpected fault by its kind and place; its message may quote what nobody should see."""
-        place, trace = "", error.__traceback__
-        while trace is not None:
-            place = f"{trace.tb_frame.f_globals.get('__name__', '')}:{trace.tb_lineno}"
-            trace = trace.tb_next
-        self.event("fault", kind=type(error).__name__, place=place)
+        self.event("fault", kind=type(error).__name__, place=place_of(error))
 
     def _add(self, line: str) -> None:
         with self._lock:
