@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import suppress
 from threading import Lock
 from typing import TextIO
 
@@ -59,8 +60,8 @@ class Log:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
-        with self._lock:
+        """Write what waits. Where nothing can be written, lines are lost: no request fails for its log."""
+        with self._lock, suppress(OSError, ValueError):  # ValueError: the stream is closed
             lines, self._lines = self._lines, []
             self._written = time.monotonic()
             if lines:
