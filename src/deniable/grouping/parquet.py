@@ -1,15 +1,23 @@
-"""Tables of summaries in Parquet files, whose pages have checksums.
+"""Tables of summaries in Parquet files, with checksums.
 
-The bytes of a summary have one of their own. The columns of its group have not, and there one wrong bit is another day.
+The bytes of a summary have one of their own. The keys of its group have not, and there one wrong bit is another day.
+Nor has the end of the file, which says how many rows there are. So pages have the checksums of Parquet, and the
+metadata has one of all keys.
 """
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from io import BytesIO
 from typing import IO, Any
 
 from deniable.core.errors import MalformedSummary, cut
 from deniable.core.extras import needed
+from deniable.grouping.keys import RESERVED
+
+CHECKSUM_KEY = b"deniable.checksum"
+_SUMMARY = RESERVED[1]
 
 
 def write_parquet(table: Any, file: IO[bytes]) -> None:
@@ -17,7 +25,8 @@ def write_parquet(table: Any, file: IO[bytes]) -> None:
     with needed():
         import pyarrow.parquet
 
-    pyarrow.parquet.write_table(table, file, compression="zstd", write_page_checksum=True)
+    told = table.replace_schema_metadata({**(table.schema.metadata or {}), CHECKSUM_KEY: _checksum(table)})
+    pyarrow.parquet.write_table(told, file, compression="zstd", write_page_checksum=True)
 
 
 def parquet_bytes(table: Any) -> bytes:
@@ -28,7 +37,7 @@ def parquet_bytes(table: Any) -> bytes:
 
 
 def read_parquet(data: bytes) -> Any:
-    """Read the Arrow table of a file, or refuse a damaged one; what checksums its pages have are verified."""
+    """Read the Arrow table of a file, or refuse a damaged one; what checksums it has are verified."""
     with needed():
         import pyarrow as pa
         import pyarrow.parquet
@@ -36,7 +45,21 @@ def read_parquet(data: bytes) -> Any:
     try:
         table = pyarrow.parquet.read_table(BytesIO(data), page_checksum_verification=True)
         table.validate(full=True)  # such as that text is UTF-8
-        _ = table.column_names  # which are text, too
+        found = _checksum(table)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise MalformedSummary(f"this is no Parquet file, or a damaged one: {cut(str(error), 200)}") from None
-    return table
+    metadata = dict(table.schema.metadata or {})
+    if metadata.pop(CHECKSUM_KEY, found) != found:
+        name = CHECKSUM_KEY.decode()
+        hint = f"If somebody changed the table on purpose, take {name} out of its metadata."
+        raise MalformedSummary(f"the file is damaged: its groups differ from their checksum. {hint}")
+    return table.replace_schema_metadata(metadata)
+
+
+def _checksum(table: Any) -> bytes:
+    """The SHA-256 of the names, keys and numbers of all groups."""
+    digest = sha256()
+    for name in table.column_names:
+        rows = table[name].to_pylist() if name != _SUMMARY else len(table)
+        digest.update(json.dumps([name, rows], default=str).encode())
+    return digest.hexdigest().encode()
