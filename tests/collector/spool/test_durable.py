@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 
 import deniable as dn
@@ -151,6 +152,16 @@ def test_a_document_is_whole_where_there_are_no_links(tmp_path: Path, monkeypatc
     monkeypatch.setattr("os.link", never)
     assert durable.write_once(tmp_path / "sealed.json", "first")
     assert (tmp_path / "sealed.json").read_text() == "first"
+
+
+def test_a_file_of_reports_that_lost_rows_is_named(world: World, tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    SpoolingStore(world.service.store, spool).commit([world.delivery(30, whole=True)])
+    (file,), (partition,) = files(spool), partitions(spool)
+    whole = pyarrow.parquet.read_table(file, partitioning=None)
+    pyarrow.parquet.write_table(whole.slice(3), file)
+    with pytest.raises(counting.DamagedFiles, match="has 27 rows and was written with another number"):
+        count_files([file], partition, world.question(partition))
 
 
 def test_a_damaged_file_of_reports_is_named_or_counted_as_it_was(world: World, tmp_path: Path, seed: int) -> None:

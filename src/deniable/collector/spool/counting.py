@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from deniable.collector.spool.durable import write_once, write_whole
-from deniable.collector.spool.layout import ID, POSITION, Partition, partitions
+from deniable.collector.spool.layout import ID, POSITION, ROWS, Partition, partitions
 from deniable.core.errors import DeniableError, cut
 from deniable.core.extras import needed
 from deniable.engines.arrow import summarize_by
@@ -189,6 +189,9 @@ def _read(file: Path, asked: Question) -> Any:
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DamagedFiles(f"{file} cannot be read: {cut(str(error), 200)}") from error
+    told = (table.schema.metadata or {}).get(ROWS)
+    if told is not None and told != str(len(table)).encode():
+        raise DamagedFiles(f"{file} cannot be read: it has {len(table):,} rows and was written with another number")
     kinds = {ID: pa.binary(ID_BYTES), POSITION: pa.int32(), **dict.fromkeys(asked.segments, pa.string())}
     for name in (*kinds, *report_columns(asked.counted)):
         found = table[name] if table.column_names.count(name) == 1 else None

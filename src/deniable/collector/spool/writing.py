@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from deniable.collector.service.questions import Asked, Workshop
 from deniable.collector.spool.durable import make_folder, to_disk, write_whole
-from deniable.collector.spool.layout import Partition, rows
+from deniable.collector.spool.layout import ROWS, Partition, rows
 from deniable.collector.store.protocol import StorageTrouble, Store
 from deniable.collector.store.records import TOO_OLD, Delivery
 from deniable.core.extras import needed
@@ -117,10 +117,11 @@ def _is_new(folder: Path) -> bool:
 
 
 def _write_reports(table: Any, file: IO[bytes]) -> None:
-    """Write a table of reports with a checksum of each page, so that damage is noticed."""
+    """Write a table of reports with a checksum of each page and its number of rows, so that damage is noticed."""
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(table, file, compression="zstd", write_page_checksum=True)
+    told = table.replace_schema_metadata({**table.schema.metadata, ROWS: str(len(table)).encode()})
+    pyarrow.parquet.write_table(told, file, compression="zstd", write_page_checksum=True)
 
 
 def _trouble(spool: Path, error: OSError) -> StorageTrouble:
