@@ -76,7 +76,7 @@ def test_a_damaged_table_is_refused_or_changes_nothing(countries: Any) -> None:
 
 @pytest.mark.soak
 def test_many_damaged_tables_are_refused_or_change_nothing(countries: Any, seed: int) -> None:
-    import_damaged(countries[0], 50_000, seed)
+    import_damaged(countries[0], 20_000, seed)
 
 
 def test_summaries_that_no_reports_could_have_are_refused(collector: Running) -> None:
