@@ -69,13 +69,14 @@ def summarize(
         return
     if str(output) == STANDARD or output.suffix.lower() != ".parquet":
         raise CommandError(f"{output}: a table of summaries is written to .parquet files")
+    import pyarrow.parquet
+
     from deniable.cli.io.repeats import check_paths
-    from deniable.grouping.parquet import write_parquet
 
     if not allow_repeats:
         check_paths(sources)
     table = table_of(mechanism_of(spec), sources, by, how)
     how.say_what_was_skipped()
     with writing(output) as file:
-        write_parquet(table.to_arrow(), file)
+        pyarrow.parquet.write_table(table.to_arrow(), file, compression="zstd")
     done(f"{len(table):,} summaries of {table.n:,} reports", output)

@@ -181,8 +181,8 @@ class Application:
     def _in_thread(self, handler: Callable[[Call], Reply], call: Call) -> Awaitable[Reply]:
         if self._pending >= _MOST_PENDING:
             raise Refused("busy", "too many questions wait for an answer", retry_after=_BUSY_SECONDS)
-        future = asyncio.get_running_loop().run_in_executor(self._pool, handler, call)
         self._pending += 1
+        future = asyncio.get_running_loop().run_in_executor(self._pool, handler, call)
         future.add_done_callback(lambda _: self._done())
         return future
 
