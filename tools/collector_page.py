@@ -32,10 +32,12 @@ def frames() -> str:
 
 
 def settings() -> str:
-    """Every setting with its default."""
-    lines = ["| setting | default |", "|---|---|"]
+    """Every setting with its default, and what it says."""
+    lines = ["| setting | default | |", "|---|---|---|"]
+    described = msgspec.json.schema_components([Settings])[1]["Settings"]["properties"]
     for name, value in msgspec.to_builtins(Settings()).items():
-        lines.append(f"| `{name}` | `{msgspec.json.encode(value).decode()}` |")
+        what = described[name].get("description", "")
+        lines.append(f"| `{name}` | `{msgspec.json.encode(value).decode()}` | {what} |")
     return "\n".join([*lines, ""])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from io import BytesIO
 from typing import Any, TypedDict
 from urllib.parse import urlencode
 
@@ -13,8 +12,8 @@ from deniable.client.asking import question_of
 from deniable.client.errors import Unreachable
 from deniable.client.web import Reply, Web
 from deniable.core.documents import read_json
-from deniable.core.errors import FingerprintMismatch, InvalidArgument
-from deniable.core.extras import needed
+from deniable.core.errors import FingerprintMismatch, InvalidArgument, MalformedSummary
+from deniable.grouping.parquet import read_parquet
 from deniable.grouping.table import SummaryTable
 from deniable.wire import published as beside
 from deniable.wire.keys import Key
@@ -76,12 +75,9 @@ class Source:
 
     def _part(self, query: list[tuple[str, str]]) -> Part:
         reply = self._asked(f"{self.path}/published" + (f"?{urlencode(query)}" if query else ""))
-        with needed():
-            import pyarrow as pa
-            import pyarrow.parquet
         try:
-            table = pyarrow.parquet.read_table(BytesIO(reply.body))
-        except (pa.ArrowException, OSError):
+            table = read_parquet(reply.body)
+        except MalformedSummary:
             raise Unreachable(self.web.site, "the answer is no collector's: it is no Parquet file") from None
         document, withheld = beside.read(table.schema.metadata)
         question, summaries = question_of(_members(document)), SummaryTable.from_arrow(table)

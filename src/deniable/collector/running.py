@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable.collector.http.application import Application
+from deniable.collector.http.hearing import hearing
 from deniable.collector.http.logs import NONE, Log
 from deniable.collector.http.server import Server
 from deniable.collector.service.clock import Clock
@@ -44,6 +45,11 @@ def opened(
     With a `spool`, reports go to files there, and are counted later by whoever counts the spool.
     """
     log = Log(NONE) if log is None else log
+    with hearing(log):
+        yield from _opened(address, log, clock, spool)
+
+
+def _opened(address: str | Path, log: Log, clock: Clock | None, spool: Path | None) -> Iterator[Collector]:
     store: Store = open_store(address)
     if spool is not None:
         store = spooling(store, spool)

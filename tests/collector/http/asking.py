@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from deniable.core.reports import Reports
@@ -19,7 +20,12 @@ PAGE = (ROOT / "docs/collector-api.md").read_text()
 
 
 def send(
-    collector: Running, spec: Any, values: list[str], name: str = "themes", hour: int = DAY, segments: bytes = b""
+    collector: Running,
+    spec: Any,
+    values: Sequence[object],
+    name: str = "themes",
+    hour: int = DAY,
+    segments: bytes = b"",
 ) -> Summary:
     """Send a batch and return the summary of its reports."""
     reports = Reports(spec.privatize(values, seed=len(values)).data, spec.fingerprint)  # not flagged as simulated

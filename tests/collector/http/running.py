@@ -21,6 +21,7 @@ from deniable.collector.store.protocol import Store
 from deniable.wire.frames import Frame
 from deniable.wire.keys import ADMIN, Key
 from deniable.wire.payloads import Payloads
+from tests.collector.http import conforming
 from tests.naive.store import MemoryStore
 
 LABELS = ["a", "b", "c"]
@@ -88,8 +89,11 @@ class Running:
         self.service.keeper.fold()
 
     def ask(self, method: str, path: str, body: Any = None, key: str | None = None, **headers: str) -> Answer:
-        """Send one request through the application."""
-        return asyncio.run(self._ask(method, path, *request(body, key, headers)))
+        """Send one request through the application; its answer is one that the OpenAPI document describes."""
+        answer = asyncio.run(self._ask(method, path, *request(body, key, headers)))
+        document = answer.json if answer.headers.get("content-type") == JSON and answer.body else None
+        conforming.check(method, path.partition("?")[0], answer.status, answer.headers, document)
+        return answer
 
     async def _ask(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
         parts, _, query = path.partition("?")

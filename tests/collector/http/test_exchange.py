@@ -18,6 +18,7 @@ from deniable.collector.store.tables import reports
 from deniable.core.summary import Summary
 from tests.collector.http.asking import COUNTRIES, PATH, get
 from tests.collector.http.running import DAY, M, Running, frame
+from tests.damaged import damaged
 
 
 def test_summaries_leave_and_arrive_once(countries: Any) -> None:
@@ -44,6 +45,38 @@ def _parquet(table: dn.SummaryTable) -> bytes:
     file = io.BytesIO()
     pa.parquet.write_table(table.to_arrow(), file)
     return file.getvalue()
+
+
+def import_damaged(collector: Running, count: int, seed: int) -> None:
+    """Import damaged tables: none meets a fault, and what is taken is the table as it was."""
+    exported = collector.ask("GET", f"{PATH}/summaries", None, collector.admin).body
+    table = dn.SummaryTable.from_arrow(pa.parquet.read_table(io.BytesIO(exported)))
+    collector.make("elsewhere", **COUNTRIES)
+    path, taken = "/v1/collections/elsewhere/summaries", 0
+    for number, data in enumerate(damaged(exported, count, seed)):
+        answer = collector.ask("POST", f"{path}?id={number:032x}", data, collector.admin)
+        if answer.status == 200:
+            assert answer.json == {"new": True, "reports": table.n}
+            taken += 1
+        else:
+            assert 400 <= answer.status < 500, answer
+    assert 0 < taken < count
+    found = collector.ask("GET", path, None, collector.admin).body
+    counted = dn.SummaryTable.from_arrow(pa.parquet.read_table(io.BytesIO(found)))
+    assert list(counted) == list(table)
+    for group, summary in table.items():
+        expected = Summary(taken * summary.counts, taken * summary.n, summary.fingerprint)  # type: ignore[union-attr]
+        assert counted[group] == expected
+    assert collector.faults == []
+
+
+def test_a_damaged_table_is_refused_or_changes_nothing(countries: Any) -> None:
+    import_damaged(countries[0], 600, seed=7)
+
+
+@pytest.mark.soak
+def test_many_damaged_tables_are_refused_or_change_nothing(countries: Any, seed: int) -> None:
+    import_damaged(countries[0], 20_000, seed)
 
 
 def test_summaries_that_no_reports_could_have_are_refused(collector: Running) -> None:

@@ -1,4 +1,4 @@
-"""The OpenAPI document is that of the table, and requests made from it meet no fault of the collector."""
+"""The OpenAPI document is that of the table, and requests made from it are answered as it says, without a fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ with warnings.catch_warnings():
 from deniable.collector.http.openapi import described
 
 SCHEMA = schemathesis.openapi.from_dict(described())
-EXAMPLES = 6
+EXAMPLES, MANY = 6, 300
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +44,8 @@ def test_the_document_has_every_route_with_its_body_and_answer() -> None:
         assert {each.name for each in route.query if not each.many} <= named
 
 
-@pytest.mark.filterwarnings("ignore:Skipped test cases with unsupported payload")  # Parquet
-@SCHEMA.parametrize()
-@settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
-def test_requests_made_from_the_document_meet_no_fault(case: Any, any_collector: Running) -> None:
+def meets_no_fault(case: Any, any_collector: Running) -> None:
+    """Send a request; `Running.ask` holds its answer against the document."""
     path = case.formatted_path
     if any_collector.service.outcomes.requests % 2 and "{name}" in case.path:
         path = case.path.replace("{name}", "themes").replace("{id}", "00" * 16)
@@ -63,3 +59,20 @@ def test_requests_made_from_the_document_meet_no_fault(case: Any, any_collector:
     assert answer.kind == "" or answer.status >= 400
     assert any_collector.service.outcomes.requests == before + 1
     assert any_collector.faults == []
+
+
+@pytest.mark.filterwarnings("ignore:Skipped test cases with unsupported payload")  # Parquet
+@SCHEMA.parametrize()
+@settings(
+    max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+def test_requests_made_from_the_document_meet_no_fault(case: Any, any_collector: Running) -> None:
+    meets_no_fault(case, any_collector)
+
+
+@pytest.mark.soak
+@pytest.mark.filterwarnings("ignore:Skipped test cases with unsupported payload")
+@SCHEMA.parametrize()
+@settings(max_examples=MANY, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+def test_many_requests_made_from_the_document_meet_no_fault(case: Any, any_collector: Running) -> None:
+    meets_no_fault(case, any_collector)

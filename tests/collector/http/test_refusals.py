@@ -18,6 +18,7 @@ from deniable.wire.as_json import to_json
 from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
 from deniable.wire.refusals import Refused
+from tests.collector.http.asking import send
 from tests.collector.http.running import DAY, LABELS, Answer, M, Running, batch, frame
 
 OTHER = dn.mechanism("grr", labels=LABELS, epsilon=1.0)
@@ -106,6 +107,17 @@ def small() -> Iterator[Running]:
     made = Running()
     made.make(body_bytes=2**12, reports_per_batch=100)
     made.make("other")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def ages() -> Iterator[Running]:
+    """A collector of whole numbers, some of them below zero."""
+    made, spec = Running(), dn.mechanism("grr", domain=dn.Domain.integers(-10, 10), epsilon=2.0)
+    made.make("ages", spec)
+    send(made, spec, [-5, 5, 10], "ages")
+    made.fold()
     yield made
     made.close()
 
@@ -206,6 +218,15 @@ def test_rates_have_a_floor_and_nobody_is_told_to_wait_for_more_than_a_day(colle
 def test_any_time_to_wait_can_be_told(seconds: float) -> None:
     reply = refusal(Refused("rate", retry_after=seconds))
     assert 0 <= int(dict(reply.headers)[b"retry-after"]) <= 86_400
+
+
+@pytest.mark.parametrize(
+    "value", ["--5", "-", "+5", "1_0", " 5", "%C2%B2", "%D9%A3", "9" * 19, "9" * 20, "1e1", "11", ""]
+)
+def test_a_value_that_is_no_whole_number_of_the_domain_is_refused(ages: Running, value: str) -> None:
+    path = "/v1/collections/ages/trend?value="
+    assert ages.ask("GET", path + value, None, ages.admin).kind == "bad-argument"
+    assert ages.ask("GET", f"{path}-5", None, ages.admin).json["label"] == "-5"
 
 
 def with_spec(**changes: Any) -> dict[str, Any]:

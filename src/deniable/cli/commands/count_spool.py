@@ -43,6 +43,7 @@ def count_spool(
     from deniable.cli.streams import echo
     from deniable.client.web import Web, site_of
     from deniable.collector.spool import counting
+    from deniable.grouping.parquet import parquet_bytes
 
     web, key = Web(site_of(url), _SECONDS), read_key(key_file)
     questions: dict[tuple[str, str], Question] = {}
@@ -55,7 +56,7 @@ def count_spool(
 
     def deliver(partition: Partition, name: bytes, table: SummaryTable) -> None:
         path = f"/v1/collections/{partition.collection}/summaries?id={name.hex()}"
-        _reply(web, "POST", path, key, _parquet(table))
+        _reply(web, "POST", path, key, parquet_bytes(table.to_arrow()))
 
     done = 0
     for partition, rows, n in counting.count_spool(spool, int(time.time() // 3600), question, deliver):
@@ -94,15 +95,3 @@ def _question(ask: Callable[[str], dict[str, Any]], partition: Partition) -> Que
             names = tuple(each.name for each in settings.segments)
             return Question(counted, settings.buckets, names, settings.window)
     raise SpecError(f"collection {partition.collection} has no spec {partition.fingerprint[:12]}...")
-
-
-def _parquet(table: SummaryTable) -> bytes:
-    import io
-
-    import pyarrow.parquet
-
-    from deniable.core.parquet import WRITTEN
-
-    file = io.BytesIO()
-    pyarrow.parquet.write_table(table.to_arrow(), file, **WRITTEN)
-    return file.getvalue()

@@ -16,6 +16,7 @@ from deniable.collector.http.metrics import Metrics
 from deniable.collector.http.pages import Pages
 from deniable.collector.http.reading import Reading
 from deniable.collector.http.replies import (
+    BROKEN,
     NOT_STORED,
     STRICT,
     Pairs,
@@ -45,6 +46,7 @@ _SLOW = frozenset(("estimate", "trend", "difference", "candidates", "heavy_hitte
 _DOORS = {"/v1/reports": REPORTS, "/v1/batches": BATCHES}
 _ELSEWHERE = "other"  # the route of requests that have none
 _BUSY_SECONDS = 1.0
+_NO_HEADERS = Headers()
 
 
 class Application:
@@ -84,7 +86,7 @@ class Application:
             return
         started = time.perf_counter()
         told: dict[str, Any] = {"desk": None, "route": _ELSEWHERE}
-        headers = Headers()
+        headers, more = _NO_HEADERS, STRICT
         kind = OK
         try:
             headers = Headers(scope)
@@ -95,25 +97,44 @@ class Application:
                 reply = await take(scope, receive, headers, told)
             else:
                 reply = await self._other(scope, receive, headers, told)
-        except Exception as error:
-            why = self.refused(error)
-            kind, reply = why.kind, refusal(why, scope.get(UNREAD, False))
+            if reply is not ACCEPTED or headers.origin is not None:
+                more = _around(told, headers)
+        except (Exception, asyncio.CancelledError) as error:
+            kind, reply = self.told(error, scope.get(UNREAD, False))
+            more = self._around_refusal(told, headers)
         self._count(told, kind, reply.status, started)
-        if reply is ACCEPTED and headers.origin is None:
+        if reply is ACCEPTED and more is STRICT:
             await send(ACCEPTED_START)
             await send(ACCEPTED_BODY)
         else:
-            await send_reply(send, reply, _around(told, headers))
+            await send_reply(send, reply, more)
 
-    def unread(self, kind: str) -> Reply:
+    def unread(self, error: Exception) -> Reply:
         """Refuse, and count, a request that could not be read."""
-        reply = refusal(Refused(kind))
+        kind, reply = self.told(error)
         self._count({"desk": None, "route": _ELSEWHERE}, kind, reply.status, time.perf_counter())
         return reply
 
     def slow(self) -> Reply:
         """What a client is told whose body did not arrive in time; the request is counted by whoever reads the body."""
         return refusal(Refused("slow"))
+
+    def told(self, error: BaseException, unread: bool = False) -> tuple[str, Reply]:
+        """The reason and the answer for whatever went wrong; this itself never fails."""
+        try:
+            stopping = Refused("stopping", retry_after=_BUSY_SECONDS)  # as the server does when it waits no longer
+            why = self.refused(error if isinstance(error, Exception) else stopping)
+            return why.kind, refusal(why, unread)
+        except Exception as fault:
+            self.log.fault(fault)
+            return "broken", BROKEN
+
+    def _around_refusal(self, told: dict[str, Any], headers: Headers) -> Pairs:
+        try:
+            return _around(told, headers)
+        except Exception as fault:
+            self.log.fault(fault)
+            return STRICT
 
     def _count(self, told: dict[str, Any], kind: str, status: int, started: float) -> None:
         desk: Desk | None = told["desk"]

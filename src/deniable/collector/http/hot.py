@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -137,7 +138,8 @@ class Door:
         if self._wake is None or self._loop is not loop:
 
             def wake(group: Sequence[Taken]) -> None:
-                loop.call_soon_threadsafe(_answer, group)
+                with suppress(RuntimeError):  # the loop has ended, and with it all who waited
+                    loop.call_soon_threadsafe(_answer, group)
 
             self._loop, self._wake = loop, wake
         return self._wake

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import suppress
 from threading import Lock
 from typing import TextIO
 
@@ -12,6 +13,15 @@ ALL, REFUSED, NONE = "all", "refused", "none"
 KINDS = (ALL, REFUSED, NONE)
 _LINES = 256  # that may wait to be written
 _SECONDS = 0.5
+
+
+def place_of(error: BaseException) -> str:
+    """The module and line where an error was raised."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        place = f"{trace.tb_frame.f_globals.get('__name__', '')}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
 
 
 class Log:
@@ -38,13 +48,9 @@ class Log:
             self._add(json.dumps({"time": int(time.time()), "event": what, **more}) + "\n")
             self.flush()
 
-    def fault(self, error: Exception) -> None:
+    def fault(self, error: BaseException) -> None:
         """Log an unexpected fault by its kind and place; its message may quote what nobody should see."""
-        place, trace = "", error.__traceback__
-        while trace is not None:
-            place = f"{trace.tb_frame.f_globals.get('__name__', '')}:{trace.tb_lineno}"
-            trace = trace.tb_next
-        self.event("fault", kind=type(error).__name__, place=place)
+        self.event("fault", kind=type(error).__name__, place=place_of(error))
 
     def _add(self, line: str) -> None:
         with self._lock:
@@ -54,8 +60,8 @@ class Log:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
-        with self._lock:
+        """Write what waits. Where nothing can be written, lines are lost: no request fails for its log."""
+        with self._lock, suppress(OSError, ValueError):  # ValueError: the stream is closed
             lines, self._lines = self._lines, []
             self._written = time.monotonic()
             if lines:

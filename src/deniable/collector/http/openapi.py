@@ -20,7 +20,7 @@ _BYTES: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 @cache
 def described() -> dict[str, Any]:
     """The document."""
-    types = [kind for route in ROUTES for kind in (route.body, route.answer) if kind is not None]
+    types = [kind for route in ROUTES for kind in (route.body, route.answer, route.or_else) if kind is not None]
     schemas, components = msgspec.json.schema_components([*types, Failure], ref_template=_REFERENCE)
     named = dict(zip([*map(_name, types), _name(Failure)], schemas, strict=True))
     paths: dict[str, Any] = {}
@@ -78,10 +78,12 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 def _responses(route: Route, named: dict[str, Any]) -> dict[str, Any]:
     content = {kind: _BYTES for kind in route.gives if kind != JSON}
-    if route.answer is not None:
-        content[JSON] = {"schema": named[_name(route.answer)]}
+    answers = [named[_name(kind)] for kind in (route.answer, route.or_else) if kind is not None]
+    if answers:
+        content[JSON] = {"schema": answers[0] if len(answers) == 1 else {"anyOf": answers}}
     failure = {"description": "Refused", "content": {JSON: {"schema": named[_name(Failure)]}}}
     statuses = sorted({reason.status for reason in REASONS.values()})
-    return {str(route.status): {"description": "Done", "content": content}} | {
-        str(status): failure for status in statuses
-    }
+    found: dict[str, Any] = {str(route.status): {"description": "Done", "content": content}}
+    if route.kept:
+        found["304"] = {"description": "The client has it already"}
+    return found | {str(status): failure for status in statuses}

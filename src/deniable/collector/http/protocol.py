@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from asyncio import TimerHandle
 from typing import Any
 
+from httptools import HttpParserCallbackError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from deniable.collector.http.incoming import SLOW
 from deniable.collector.http.replies import Reply
 from deniable.collector.http.short import MOST, PATH, Short, ShortWay, bytes_of, is_usual
+from deniable.wire.refusals import Refused
 
 HEADER_SECONDS = 10.0
 BODY_SECONDS = 60.0
@@ -119,10 +122,13 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
             super().on_body(bytes(begun))
 
     def send_400_response(self, _msg: str) -> None:
-        """Answer bytes that are no HTTP request."""
+        """Answer bytes that are no HTTP request, or a request at which we failed while the parser called us."""
         self._whole = None
+        met = sys.exc_info()[1]
+        fault = met.__context__ if isinstance(met, HttpParserCallbackError) else None
+        why = fault if isinstance(fault, Exception) else Refused("not-http")
         if not self.transport.is_closing():
-            self._send(self.config.app.unread("not-http"))
+            self._send(self.config.app.unread(why))
 
     def _arm(self, seconds: float) -> None:
         self._disarm()
@@ -145,7 +151,7 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
             cycle.message_event.set()
             self._send(self.config.app.slow())
         elif self._in_headers:
-            self._send(self.config.app.unread("slow"))
+            self._send(self.config.app.unread(Refused("slow")))
         else:
             self.transport.close()
 

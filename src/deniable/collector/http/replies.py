@@ -49,6 +49,9 @@ def refusal(why: Refused, unread: bool = False) -> Reply:
     return Reply(_encode(why.to_dict()), JSON, why.status, tuple(headers))
 
 
+BROKEN = refusal(Refused("broken", retry_after=1.0))  # what is left to say where telling a fault is a fault, too
+
+
 def shared_with(origin: str) -> Pairs:
     """The headers by which a browser lets pages of this origin read the answer."""
     return [

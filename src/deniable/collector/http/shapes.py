@@ -250,10 +250,3 @@ class Health(Shape):
     """The process answers."""
 
     status: Literal["ok"]
-
-
-class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer with rows; docs/collector-api.md lists its members."""
-
-    n: int
-    withheld: Annotated[int, Meta(description="Counted reports that no answer tells yet.")]

@@ -10,19 +10,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from deniable.collector.http.hot import ACCEPTED, REPORTS, write_secret
 from deniable.collector.http.incoming import Headers
-from deniable.collector.http.replies import NOT_STORED, STRICT, Pairs, Reply, refusal
+from deniable.collector.http.replies import NOT_STORED, STRICT, Pairs, Reply
 from deniable.collector.http.table import BINARY, PLAIN
 from deniable.collector.service.outcomes import OK
 from deniable.collector.service.service import Service
 from deniable.collector.service.taking import Taken, secret_in
 from deniable.wire.frames import read_report
-from deniable.wire.refusals import Refused
 
 PATH = b"/v1/reports"
 MOST = 4_096  # bytes of a body
@@ -106,7 +106,8 @@ class ShortWay:
         if self._wake is None or self._loop is not loop:
 
             def wake(group: Sequence[Taken]) -> None:
-                loop.call_soon_threadsafe(self._answer, group)
+                with suppress(RuntimeError):  # the loop has ended, and with it all who waited
+                    loop.call_soon_threadsafe(self._answer, group)
 
             self._loop, self._wake = loop, wake
         return self._wake
@@ -119,15 +120,23 @@ class ShortWay:
             outcomes.add(REPORTS, OK, self._service.clock.hour(), requests=len(good))
         for short in good:
             log.request(REPORTS, 200, OK, short.started)
-            short.send(_ACCEPTED if short.keep_alive else bytes_of(ACCEPTED, close=True))
+            self._send(short, _ACCEPTED if short.keep_alive else bytes_of(ACCEPTED, close=True))
         for taken in group:
             if isinstance(taken.outcome, Exception):
                 self._refuse(taken.ticket, taken.outcome)
 
     def _refuse(self, short: Short, error: Exception) -> None:
-        why: Refused = self._application.refused(error)
-        reply = refusal(why)
-        self._service.outcomes.add(REPORTS, why.kind, self._service.clock.hour(), short.desk)
-        self._application.log.request(REPORTS, reply.status, why.kind, short.started)
+        kind, reply = self._application.told(error)
+        self._service.outcomes.add(REPORTS, kind, self._service.clock.hour(), short.desk)
+        self._application.log.request(REPORTS, reply.status, kind, short.started)
         short.keep_alive = short.keep_alive and not any(name == b"connection" for name, _ in reply.headers)
-        short.send(bytes_of(reply, STRICT + NOT_STORED if short.authorized else STRICT, close=not short.keep_alive))
+        more = STRICT + NOT_STORED if short.authorized else STRICT
+        self._send(short, bytes_of(reply, more, close=not short.keep_alive))
+
+    def _send(self, short: Short, data: bytes) -> None:
+        """Answer one request; where that fails its connection ends, and all others are answered still."""
+        try:
+            short.send(data)
+        except Exception as fault:
+            self._application.log.fault(fault)
+            short.protocol.transport.abort()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
 
-from deniable.collector.http import shapes
+from deniable.collector.http import answered, shapes
 from deniable.core.defaults import LEVEL, RATE
 from deniable.wire.keys import ADMIN, READ, WRITE
 
@@ -32,7 +32,7 @@ class Parameter(NamedTuple):
 
 
 class Route(NamedTuple):
-    """One row. `body` and `answer` are the types of JSON; `takes` and `gives` list other media types."""
+    """One row. `body`, `answer` and `or_else` are the types of JSON; `takes` and `gives` list other media types."""
 
     method: str
     path: str
@@ -43,8 +43,10 @@ class Route(NamedTuple):
     body: Any = None
     takes: tuple[str, ...] = ()
     answer: Any = None
+    or_else: Any = None
     gives: tuple[str, ...] = (JSON,)
     status: int = 200
+    kept: bool = False  # whether a client may have the answer already, and be told so by 304
 
     @property
     def key(self) -> str:
@@ -86,7 +88,7 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/v1/ids", WRITE, "issue_ids", "Draw ids, for collections that take no others.",
           (Parameter("count", Annotated[int, Meta(ge=1, le=10_000)], "how many", 1),), answer=shapes.IssuedIds),
     Route("GET", "/v1/forms/{name}", ANYBODY, "form", "The signed form: all that a device needs to answer.",
-          answer=shapes.SignedForm),
+          answer=shapes.SignedForm, kept=True),
     Route("GET", "/v1/collections", READ, "collections", "The collections that the key may read.",
           answer=shapes.Collections),
     Route("POST", "/v1/collections", ADMIN, "add_collection", "Make a collection, with a key to write and one to read.",
@@ -108,18 +110,19 @@ ROUTES: tuple[Route, ...] = (
     Route("DELETE", "/v1/keys/{id}", ADMIN, "revoke_admin_key", "Revoke an administrator's key, but not the last.",
           answer=shapes.Revoked),
     Route("GET", f"{_C}/estimate", READ, "estimate", "Estimated frequencies, with errors and intervals.",
-          (*_WHERE, _METHOD, _TARGET, _LEVEL, _TOGETHER, _TOP, _SEARCH, _COLUMNS), answer=shapes.Table, gives=_TABLES),
+          (*_WHERE, _METHOD, _TARGET, _LEVEL, _TOGETHER, _TOP, _SEARCH, _COLUMNS),
+          answer=answered.EstimateView, or_else=answered.ColumnsView, gives=_TABLES),
     Route("GET", f"{_C}/trend", READ, "trend", "The frequency of one value, bucket by bucket.",
           (Parameter("value", str, "the label", needed=True), *_WHERE, _METHOD, _TARGET, _LEVEL, _FORMAT),
-          answer=shapes.Table, gives=_TABLES),
+          answer=answered.TrendView, gives=_TABLES),
     Route("GET", f"{_C}/difference", READ, "difference", "One selection minus another, with intervals.",
           (Parameter("a", str, "a label of a segment, or from and to, of the first selection", many=True),
            Parameter("b", str, "the same of the second", many=True),
-           *_WHERE, _TARGET._replace(default="population"), _LEVEL, _TOP), answer=shapes.Table),
+           *_WHERE, _TARGET._replace(default="population"), _LEVEL, _TOP), answer=answered.DifferenceView),
     Route("POST", f"{_C}/candidates", READ, "candidates", "Which of these strings are present, and how frequent.",
-          body=shapes.CandidatesAsked, answer=shapes.Table),
+          body=shapes.CandidatesAsked, answer=answered.CandidatesView),
     Route("GET", f"{_C}/heavy-hitters", READ, "heavy_hitters", "Frequent strings that nobody listed.",
-          (*_WHERE, _RATE, _TARGET, _LEVEL, _TOP), answer=shapes.Table),
+          (*_WHERE, _RATE, _TARGET, _LEVEL, _TOP), answer=answered.HittersView),
     Route("GET", f"{_C}/published", READ, "published", "The published counts of one spec, as Parquet.",
           _WHERE, gives=(PARQUET,)),
     Route("GET", f"{_C}/refusals", READ, "refusals", "How many requests were refused, by day and reason.",
@@ -130,7 +133,7 @@ ROUTES: tuple[Route, ...] = (
           (Parameter("id", shapes.Id, "a name for this import, drawn once", needed=True),),
           takes=(PARQUET, BINARY), answer=shapes.Imported),
     Route("POST", "/v1/preview", ADMIN, "preview", "What a spec costs, and the error to expect.",
-          body=shapes.PreviewAsked, answer=dict[str, Any]),
+          body=shapes.PreviewAsked, answer=answered.PreviewView),
     Route("GET", "/v1/openapi.json", ANYBODY, "openapi", "This table, as an OpenAPI document.", answer=dict[str, Any]),
     Route("GET", "/health", ANYBODY, "health", "Whether the process answers.", answer=shapes.Health),
     Route("GET", "/ready", ANYBODY, "ready", "Whether the store answers and reports are taken.", answer=shapes.Health),

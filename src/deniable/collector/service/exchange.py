@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Any
 
 from deniable.collector.service.answers.pool import Pool, require_enough
@@ -13,8 +12,8 @@ from deniable.collector.service.settings import COLUMN
 from deniable.collector.store.protocol import Store
 from deniable.collector.store.records import Cell, Kept
 from deniable.core.errors import DeniableError, InvalidArgument, shown
-from deniable.core.parquet import WRITTEN
 from deniable.grouping.keys import Group
+from deniable.grouping.parquet import parquet_bytes, read_parquet
 from deniable.grouping.table import SummaryTable, summary_of
 from deniable.wire import published as beside
 from deniable.wire.buckets import MAX_HOUR, hour_text
@@ -29,7 +28,7 @@ def columns(desk: Desk) -> tuple[str, ...]:
 def exported(desk: Desk, fingerprint: str, kept: Sequence[Kept], store: Store) -> bytes:
     """The whole summaries of one spec as a Parquet file."""
     cells = [each.cell for each in kept if each.cell.fingerprint == fingerprint]
-    return _written(_table(desk, fingerprint, cells, store.summaries(cells)).to_arrow())
+    return parquet_bytes(_table(desk, fingerprint, cells, store.summaries(cells)).to_arrow())
 
 
 def published(pool: Pool, store: Store) -> bytes:
@@ -43,7 +42,7 @@ def published(pool: Pool, store: Store) -> bytes:
     require_enough(desk, found.n)  # cells may vanish after they were listed
     table = found.to_arrow()
     more = beside.written(desk.spec(fingerprint).document, pool.withheld)
-    return _written(table.replace_schema_metadata({**table.schema.metadata, **more}))
+    return parquet_bytes(table.replace_schema_metadata({**table.schema.metadata, **more}))
 
 
 def _table(desk: Desk, fingerprint: str, cells: Sequence[Cell], found: Sequence[bytes | None]) -> SummaryTable:
@@ -51,14 +50,6 @@ def _table(desk: Desk, fingerprint: str, cells: Sequence[Cell], found: Sequence[
     return SummaryTable(
         columns(desk), {_group(desk, cell): summary_of(data) for cell, data in pairs if data is not None}, fingerprint
     )
-
-
-def _written(table: Any) -> bytes:
-    import pyarrow.parquet
-
-    file = BytesIO()
-    pyarrow.parquet.write_table(table, file, **WRITTEN)
-    return file.getvalue()
 
 
 def _group(desk: Desk, cell: Cell) -> Group:
@@ -96,12 +87,9 @@ def imported(desk: Desk, name: bytes, data: bytes, store: Store, now: int) -> tu
 
 
 def _read(data: bytes) -> SummaryTable:
-    import pyarrow as pa
-    import pyarrow.parquet
-
     try:
-        return SummaryTable.from_arrow(pyarrow.parquet.read_table(BytesIO(data)))
-    except (DeniableError, pa.ArrowException, OSError) as error:
+        return SummaryTable.from_arrow(read_parquet(data))
+    except DeniableError as error:
         raise Refused("bad-argument", f"the body must be a Parquet file of a table of summaries: {error}") from None
 
 

@@ -40,19 +40,27 @@ class SegmentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The settings of a collection, each with its default. Buckets and segments cannot be changed later."""
 
-    open: bool = True
-    bucket: Literal["hour", "day", "week", "none"] = "day"
-    segments: Annotated[tuple[SegmentSettings, ...], Meta(max_length=MAX_SEGMENTS)] = ()
+    open: Annotated[bool, Meta(description="Whether reports are taken.")] = True
+    bucket: Annotated[
+        Literal["hour", "day", "week", "none"], Meta(description="The length of a bucket: hour, day, week or none.")
+    ] = "day"
+    segments: Annotated[
+        tuple[SegmentSettings, ...],
+        Meta(max_length=MAX_SEGMENTS, description="Up to three lists of labels by which reports are counted apart."),
+    ] = ()
     minimum: Annotated[
         int, Meta(ge=1, le=10**9, description="Nothing is told about fewer reports, and answers advance by so many.")
     ] = 100
-    retention_days: Annotated[int, Meta(ge=1, le=36_500)] | None = None
+    retention_days: Annotated[
+        Annotated[int, Meta(ge=1, le=36_500)] | None,
+        Meta(description="How long counts are kept; null for ever."),
+    ] = None
     keep_reports: Annotated[bool, Meta(description="Keep reports after they are counted.")] = False
     window_hours: Annotated[
         int, Meta(ge=2, le=24 * 366, description="How long ids are remembered; later reports are refused.")
     ] = 168
     form_seconds: Annotated[int, Meta(ge=60, le=30 * 86_400, description="How long devices may keep a form.")] = 86_400
-    body_bytes: Annotated[int, Meta(ge=256, le=MOST_BODY)] = 2**22
+    body_bytes: Annotated[int, Meta(ge=256, le=MOST_BODY, description="Bytes of a body, at most.")] = 2**22
     reports_per_batch: Annotated[int, Meta(ge=1, le=10**6)] = 100_000
     requests_per_second: Annotated[float, Meta(ge=1e-3, le=1e6, description="Per key and process.")] = 5_000.0
     reports_per_second: Annotated[float, Meta(ge=1e-3, le=1e9, description="Per key and process.")] = 5e6

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,8 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from deniable.collector.spool.layout import ID, POSITION, Partition, partitions
+from deniable.collector.spool.durable import write_once, write_whole
+from deniable.collector.spool.layout import ID, POSITION, ROWS, Partition, partitions
 from deniable.core.errors import DeniableError, cut
 from deniable.core.extras import needed
 from deniable.core.parquet import READ
@@ -123,7 +123,8 @@ def _count(
     files = _sealed(folder)
     table, rows = count_files([folder / name for name in files], partition, asked)
     deliver(partition, import_name(partition), table)
-    _write(folder / _DONE, {"rows": rows, "n": table.n})
+    done = json.dumps({"rows": rows, "n": table.n}).encode()
+    write_whole(folder / _DONE, lambda file: file.write(done))
     return Done(partition, rows, table.n)
 
 
@@ -132,8 +133,7 @@ def _sealed(folder: Path) -> list[str]:
     files = sorted(path.name for path in folder.glob("*.parquet"))
     seal = folder / _SEAL
     if not seal.exists():
-        _write(seal, {"files": files})
-        return files
+        write_once(seal, json.dumps({"files": files}))  # of two who do so at once, the first is believed
     try:
         sealed = msgspec.json.decode(seal.read_bytes(), type=_Seal).files
     except msgspec.MsgspecError as error:
@@ -144,16 +144,6 @@ def _sealed(folder: Path) -> list[str]:
     if late:
         raise LateFiles(f"{folder}: {len(late)} files came after it was sealed, such as {late[0]}")
     return sealed
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    """Write a small document that is there as a whole, or not at all."""
-    partial = path.with_suffix(".partial")
-    with partial.open("w") as file:
-        file.write(json.dumps(content))
-        file.flush()
-        os.fsync(file.fileno())
-    partial.rename(path)
 
 
 def count_files(
@@ -200,6 +190,9 @@ def _read(file: Path, asked: Question) -> Any:
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DamagedFiles(f"{file} cannot be read: {cut(str(error), 200)}") from error
+    told = (table.schema.metadata or {}).get(ROWS)
+    if told is not None and told != str(len(table)).encode():
+        raise DamagedFiles(f"{file} cannot be read: it has {len(table):,} rows and was written with another number")
     kinds = {ID: pa.binary(ID_BYTES), POSITION: pa.int32(), **dict.fromkeys(asked.segments, pa.string())}
     for name in (*kinds, *report_columns(asked.counted)):
         found = table[name] if table.column_names.count(name) == 1 else None

@@ -25,6 +25,7 @@ from deniable.wire.forms import Segment
 from deniable.wire.frames import ID_BYTES
 
 ID, POSITION = "id", "position"
+ROWS = b"deniable.rows"  # in the metadata: how many rows there are, which nothing else in a file has a checksum of
 _PATH = re.compile(r"collection=([a-z0-9._-]+)/spec=([0-9a-f]{64})/hour=([0-9]{1,10})")
 
 

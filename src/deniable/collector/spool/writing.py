@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from deniable.collector.service.questions import Asked, Workshop
-from deniable.collector.spool.layout import Partition, rows
+from deniable.collector.spool.durable import make_folder, to_disk, write_whole
+from deniable.collector.spool.layout import ROWS, Partition, rows
 from deniable.collector.store.protocol import StorageTrouble, Store
 from deniable.collector.store.records import TOO_OLD, Delivery
 from deniable.core.extras import needed
 from deniable.core.parquet import WRITTEN
 from deniable.wire.forms import Segment
+
+_MOST_FOLDERS = 10_000  # that are remembered
 
 
 class SpoolingStore:
@@ -32,6 +35,7 @@ class SpoolingStore:
         self._spool = spool
         self._writer = secrets.token_hex(8)  # no two processes write the same file
         self._written = 0
+        self._led_to: set[Path] = set()  # folders whose path is on the disk
         self._revision = -1
         self._collections: dict[int, tuple[str, list[Segment], int]] = {}
         self._documents: dict[str, str] = {}  # of specs, by fingerprint
@@ -59,8 +63,7 @@ class SpoolingStore:
             reports = payloads.read(delivery.payloads, () if delivery.whole else delivery.ids)
             parts[place].append(rows(reports, delivery, segments))
             counts.append(delivery.n)
-        for place, tables in parts.items():
-            self._write(place.folder(self._spool), pa.concat_tables(tables))
+        self._write({place.folder(self._spool): pa.concat_tables(tables) for place, tables in parts.items()})
         return counts
 
     def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:  # noqa: ARG002
@@ -85,38 +88,53 @@ class SpoolingStore:
             self._asked[fingerprint] = self._workshop.build(self._documents[fingerprint])
         return self._asked[fingerprint]
 
-    def _write(self, folder: Path, table: Any) -> None:
-        with needed():
-            import pyarrow.parquet
+    def _write(self, tables: Mapping[Path, Any]) -> None:
+        """Write a file into each folder, and then the names of all through to the disk.
 
+        The first time also those of the folders above, though they were there: whoever made them may have died before.
+        """
         self._written += 1
-        path = folder / f"{self._writer}-{self._written:010}.parquet"
-        partial = path.with_suffix(".partial")
+        names = set(tables)
         try:
-            if not folder.is_dir():
-                folder.mkdir(parents=True, exist_ok=True)
-                for above in (folder.parent, folder.parent.parent, self._spool):
-                    _to_disk(above)
-            with partial.open("wb") as file:
-                pyarrow.parquet.write_table(table, file, **WRITTEN)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.rename(path)
-            _to_disk(folder)
+            for folder, table in tables.items():
+                if _is_new(folder) or folder not in self._led_to:
+                    names |= {folder.parent, folder.parent.parent, self._spool}
+                write_whole(folder / f"{self._writer}-{self._written:010}.parquet", partial(_write_reports, table))
+            to_disk(names)
         except OSError as error:
-            raise StorageTrouble(f"the spool {self._spool} cannot be written to: {error.strerror}") from error
+            raise _trouble(self._spool, error) from error
+        if len(self._led_to) >= _MOST_FOLDERS:
+            self._led_to.clear()
+        self._led_to.update(tables)
+
+
+def _is_new(folder: Path) -> bool:
+    """Make a folder, unless it is there."""
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _write_reports(table: Any, file: IO[bytes]) -> None:
+    """Write a table of reports with a checksum of each page and its number of rows, so that damage is noticed."""
+    import pyarrow.parquet
+
+    told = table.replace_schema_metadata({**table.schema.metadata, ROWS: str(len(table)).encode()})
+    pyarrow.parquet.write_table(told, file, **WRITTEN)
+
+
+def _trouble(spool: Path, error: OSError) -> StorageTrouble:
+    return StorageTrouble(f"the spool {spool} cannot be written to: {error.strerror}")
 
 
 def spooling(behind: Store, spool: Path) -> Store:
     """A store that writes reports to files in a spool."""
+    try:
+        make_folder(spool.resolve())
+    except OSError as error:
+        raise _trouble(spool, error) from error
     store: Any = SpoolingStore(behind, spool)  # what it does not do itself, the store behind it does
     assert isinstance(store, SpoolingStore)
     return store
-
-
-def _to_disk(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

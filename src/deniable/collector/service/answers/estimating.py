@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.wire.buckets import hour_text
 from deniable.wire.refusals import Refused
 
+_WHOLE = re.compile("-?[0-9]{1,19}")
 _TESTED = 2_000  # values up to which a difference comes with a test of all of them
 Rows = list[dict[str, Any]]
 
@@ -163,7 +165,7 @@ def label_in(answer: Estimate, text: str) -> Any:
     """The label that is written like this: labels may be whole numbers."""
     labels = answer.domain.all_labels()
     if labels and isinstance(labels[0], int):
-        return int(text) if text.lstrip("-").isdigit() and len(text) < 20 else text
+        return int(text) if _WHOLE.fullmatch(text) else text
     return text
 
 
