@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 
 import pytest
 
 from tests.hostile import costly
+from tests.running.figures import Record, pace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux shows it")
 
@@ -21,5 +23,7 @@ def test_some_costly_specs_are_made_and_some_refused() -> None:
 
 
 @pytest.mark.soak
-def test_ten_thousand_costly_specs(seed: int) -> None:
+def test_ten_thousand_costly_specs(seed: int, record_property: Record) -> None:
+    start = time.monotonic()
     assert costly.main(10_000, seed % 2**32) == 0
+    record_property("figure", f"costly specs: {pace(10_000, start)}, none beyond the limits of time and memory")

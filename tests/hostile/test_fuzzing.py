@@ -11,6 +11,7 @@ import deniable as dn
 from tests.hostile import fuzzing
 from tests.hostile.mutations import changed, damaged
 from tests.hostile.targets import TARGETS, Folder, Target
+from tests.running.figures import Record, pace
 
 
 def test_a_few_thousand_mutated_inputs_raise_nothing_else() -> None:
@@ -21,9 +22,12 @@ def test_a_few_thousand_mutated_inputs_raise_nothing_else() -> None:
 
 
 @pytest.mark.soak
-def test_two_million_mutated_inputs_raise_nothing_else(seed: int) -> None:
+def test_two_million_mutated_inputs_raise_nothing_else(seed: int, record_property: Record) -> None:
+    start = time.monotonic()
     found = fuzzing.fuzz(2_000_000, seed)
     assert not found.faults, str(found)
+    told = f"{pace(2_000_000, start)}, only documented errors, the slowest {found.slowest[0]:.2f} s"
+    record_property("figure", f"mutated inputs: {told}")
 
 
 def _escape(_source: random.Random, _files: Folder) -> None:

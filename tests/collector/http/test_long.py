@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,8 @@ from tests.collector.http.damage import QUESTIONS, SEGMENTS, Body, Damage, Store
 from tests.collector.http.lines import CONNECTIONS, Said, Sent, damaged, deliver, post
 from tests.collector.http.processes import Collector, collecting
 from tests.collector.store.faults import tables
+from tests.running.figures import Record
 
-Record = Callable[[str, object], None]
 PER_BATCH = 1_000
 MEMORY = 50.0  # MB that a collector may grow by under bodies of strangers
 OWN = ("refusals", "numbers")  # what the collector counts of refusals, and the time it has seen

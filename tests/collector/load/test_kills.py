@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchmarks.kills import PLANS, judge
+from tests.running.figures import Record
 
-Record = Callable[[str, object], None]
 KILLS = {"single reports": 6, "batches": 4, "batches with ids": 4}
 
 
