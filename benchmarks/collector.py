@@ -106,7 +106,7 @@ def of_estimates(running: Server, where: str) -> Iterator[Figure]:
     for name in TRANSFORMS:
         found = estimates(running, f"many-{name}", dn.mechanism(name, k=VALUES, epsilon=3.0), list(LOOKS))
         for method, looks in found.items():
-            what = f"estimate of {name}, k={VALUES:,}, 30 days, {method or 'default method'}"
+            what = f"estimate after a new report: {name}, k={VALUES:,}, 30 days, {method or 'default method'}"
             yield Figure(what, where, looks.first, "ms", LOOKS[method])
             again.append(looks)
     yield Figure("a second look at any of them, the slowest", where, max(each.second for each in again), "ms")

@@ -68,4 +68,4 @@ def test_the_record_of_the_collector_has_every_goal_on_both_stores() -> None:
     assert goals["SQLite"] == goals["PostgreSQL"]
     assert collector.SINGLE in goals["SQLite"].values()
     assert sum("batches of" in what for what in goals["SQLite"]) == len(collector.BATCHES)
-    assert sum("estimate of" in what for what in goals["SQLite"]) == len(collector.TRANSFORMS) * len(collector.LOOKS)
+    assert sum("estimate after" in what for what in goals["SQLite"]) == len(collector.TRANSFORMS) * len(collector.LOOKS)
