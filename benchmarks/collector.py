@@ -1,232 +1,126 @@
-"""`python -m benchmarks.collector`: reports over HTTP into durable counts, and answers out of them.
+"""`python -m benchmarks.collector`: what a collector takes, on SQLite and on PostgreSQL, in one run with verdicts.
 
-The server is a process of its own on a port of loopback; what it costs is its own processor time, so that the load
-generator does not count. Single reports are compared with an endpoint that reads the body and does nothing, on the
-same server.
+Single reports are compared with an endpoint that reads the body and does nothing, on the same server. The exit code
+is 1 if a goal is missed. A whole run writes benchmarks/collector.json and the table in docs/deployment.md.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
+import contextlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
 import deniable as dn
-from benchmarks.collector_load import post, request
-from deniable.wire.frames import Frame
-from deniable.wire.keys import Key
-from deniable.wire.payloads import Payloads
+from benchmarks.collector_jobs import Server, batches, collection, estimates, server, single_reports
+from benchmarks.measured import DOCS, Figure, keep, put, say, table
 
-CONNECTIONS = 64
-PER_BATCH = 10_000
-_LIMITS = {"minimum": 1, "requests_per_second": 1e6, "reports_per_second": 1e9, "body_bytes": 2**26}
-
-
-class Server(NamedTuple):
-    """A running server: its process, its port, and the keys of an administrator and to write."""
-
-    process: subprocess.Popen[str]
-    port: int
-    admin: str
-
-    @property
-    def seconds(self) -> float:
-        """The processor time that it has used."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def server(kind: str, address: str) -> Iterator[Server]:
-    """Run benchmarks/collector_server.py until it is no longer needed."""
-    admin = Key.new("admin").text
-    command = [sys.executable, "-m", "benchmarks.collector_server", kind, address]
-    environment = {**os.environ, "DENIABLE_ADMIN_KEY": admin}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout is not None
-    try:
-        yield Server(process, int(process.stdout.readline()), admin)
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-def ask(running: Server, method: str, path: str, body: Any = None) -> Any:
-    """One request of the administrator."""
-    data = b"" if body is None else json.dumps(body).encode()
-    made = request(method, path, data, key=running.admin, kind="application/json")
-    found = asyncio.run(post(running.port, [[made]]))[0]
-    return json.loads(found)
-
-
-def collection(running: Server, name: str, mechanism: Any) -> bytes:
-    """Make a collection; return its write key."""
-    wanted = {"name": name, "spec": mechanism.spec.to_dict(), "settings": _LIMITS}
-    made = ask(running, "POST", "/v1/collections", wanted)
-    return Key.read(next(each["key"] for each in made["keys"] if each["role"] == "write")).secret
-
-
-def today() -> int:
-    return int(time.time()) // 86_400 * 24
-
-
-def single_reports(running: Server, requests: int, secret: bytes, mechanism: Any) -> float:
-    """Microseconds of processor time of the server per report, each durable before it is acknowledged."""
-    payloads = Payloads(mechanism, True)
-    head = Frame(secret, bytes.fromhex(mechanism.fingerprint), today(), b"", b"", b"")
-    some = [payloads.made(place % 2, os.urandom(16)) for place in range(64)]
-    bodies = [head._replace(ids=os.urandom(16), payloads=some[place % 64]).to_bytes() for place in range(requests)]
-    made = [request("POST", "/v1/reports", body) for body in bodies]
-    before = running.seconds
-    asyncio.run(post(running.port, [made[start::CONNECTIONS] for start in range(CONNECTIONS)]))
-    return 1e6 * (running.seconds - before) / requests
-
-
-class Rate(NamedTuple):
-    """Reports per second until all are acknowledged, until all are counted, and per second of processor time."""
-
-    acknowledged: float
-    counted: float
-    computed: float
-
-
-def batches(running: Server, name: str, mechanism: Any, count: int, with_ids: bool, connections: int = 16) -> Rate:
-    """Send batches of reports, and wait until they are counted."""
-    secret = collection(running, name, mechanism)
-    payloads = Payloads(mechanism, with_ids)
-    values = [place % mechanism.k for place in range(PER_BATCH)]
-    if with_ids and hasattr(mechanism, "class_layout"):
-        some = bytes(PER_BATCH * payloads.size)  # class 0 is a report like others
-    else:
-        some = mechanism.encode_joined(mechanism.privatize(values))
-    head = Frame(secret, bytes.fromhex(mechanism.fingerprint), today(), b"", b"", some, PER_BATCH, b"")
-    made = []
-    for _ in range(count + 1):
-        ids = os.urandom(16 * PER_BATCH) if with_ids else b""
-        made.append(request("POST", "/v1/batches", head._replace(ids=ids, batch=os.urandom(16)).to_bytes()))
-    asyncio.run(post(running.port, [made[:1]]))  # compiles
-    wait_for(running, name, PER_BATCH)
-    start, before = time.perf_counter(), running.seconds
-    asyncio.run(post(running.port, [made[1:][own::connections] for own in range(connections)]))
-    acknowledged = time.perf_counter() - start
-    wait_for(running, name, PER_BATCH * (count + 1))
-    counted = time.perf_counter() - start
-    sent = PER_BATCH * count
-    return Rate(sent / acknowledged, sent / counted, sent / (running.seconds - before))
-
-
-def wait_for(running: Server, name: str, n: int) -> None:
-    """Wait until so many reports are counted."""
-    end = time.monotonic() + 120
-    while ask(running, "GET", f"/v1/collections/{name}")["counted"] < n:
-        if time.monotonic() > end:
-            raise TimeoutError(name)
-        time.sleep(0.01)
-
-
-def estimates(
-    running: Server, name: str, mechanism: Any, methods: Sequence[str | None], days: int = 30
-) -> dict[str, Any]:
-    """Milliseconds of the first and of a second look at an estimate over daily buckets, by method."""
-    import io
-
-    import numpy as np
-    import pyarrow.parquet
-
-    from deniable.core.summary import Summary
-
-    collection(running, name, mechanism)
-    counts = np.random.default_rng(1).multinomial(
-        200_000, np.random.default_rng(2).dirichlet(np.full(mechanism.k, 0.1))
-    )
-    found = {}
-    for day in range(days):
-        drawn = dn.simulate(mechanism, counts, seed=day)
-        found[today() - 24 * day,] = Summary(drawn.counts, drawn.n, drawn.fingerprint)
-    file = io.BytesIO()
-    pyarrow.parquet.write_table(dn.SummaryTable(("bucket",), found, mechanism.fingerprint).to_arrow(), file)
-    sent = request("POST", f"/v1/collections/{name}/summaries?id={'00' * 16}", file.getvalue(), key=running.admin)
-    asyncio.run(post(running.port, [[sent]]))
-    times: dict[str, Any] = {}
-    for method in methods:
-        query = "" if method is None else f"?method={method}"
-        looks = []
-        for turn in range(3):
-            extra = f"{'&' if query else '?'}level=0.9{turn}" if turn < 2 else f"{'&' if query else '?'}level=0.91"
-            made = request("GET", f"/v1/collections/{name}/estimate{query}{extra}", b"", key=running.admin)
-            start = time.perf_counter()
-            asyncio.run(post(running.port, [[made]]))
-            looks.append(1000 * (time.perf_counter() - start))
-        times[method or "default"] = (looks[1], looks[2])  # the first compiles
-    return times
+RECORD, PAGE = Path(__file__).with_name("collector.json"), DOCS / "deployment.md"
+MARKS = ("<!-- measured collector: written by benchmarks/collector.py -->", "<!-- end of measured collector -->")
+SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
+SINGLE = 2.0  # times the processor time of an endpoint that does nothing
+VALUES = 22_000
+LOOKS: dict[str | None, float] = {"unbiased": 100.0, "projected": 100.0, None: 1000.0}  # milliseconds
+DEMO = 60.0  # seconds
+# mechanism, its settings, whether reports have ids, batches, and the goal in reports a second
+BATCHES: tuple[tuple[str, dict[str, Any], bool, int, float], ...] = (
+    ("grr", {"k": 100, "epsilon": 1.0}, False, 1_000, 2e6),
+    ("csr", {"k": 1000, "epsilon": 3.0}, False, 600, 1e6),
+    ("clh", {"k": 1000, "epsilon": 3.0}, False, 400, 1e6),
+    ("oue", {"k": 1024, "epsilon": 1.0}, False, 40, 1e5),
+    ("grr", {"k": 100, "epsilon": 1.0}, True, 30, 1e5),
+    ("clh", {"k": 1000, "epsilon": 3.0}, True, 30, 1e5),
+)
+TRANSFORMS = ("csr", "clh", "hr", "pgr")
 
 
 def main(
-    address: Annotated[str, typer.Option(help="A postgresql:// address; by default a temporary folder.")] = "",
-    requests: Annotated[int, typer.Option(min=64, help="Single reports.")] = 20_000,
-    only: Annotated[str, typer.Option(help="Run only jobs whose name contains this text.")] = "",
+    requests: Annotated[int, typer.Option(min=64, help="Single reports in a round.")] = 20_000,
+    only: Annotated[str, typer.Option(help="Run only jobs whose name contains this; keep no record.")] = "",
+    note: Annotated[str, typer.Option(help="What is to be said of this run beside its figures.")] = "",
 ) -> None:
     """Measure the collector on this machine."""
-    with tempfile.TemporaryDirectory() as folder, server("collector", address or folder) as running:
-        for name, line in jobs(running, requests):
-            if only in name:
-                typer.echo(f"{name}: {line()}")
+    from tests.collector.servers import running_server
+
+    with running_server(on_disk=True) as database:
+        figures = say(measured(database.new_database, requests, only))
+        server_version = database.run("SHOW server_version")[0][0].split()[0]
+    missed = [each for each in figures if not each.met]
+    typer.echo(f"{len(figures) - len(missed)} figures within their goals, {len(missed)} missed")
+    if not only:
+        versions = {SQLITE: sqlite3.sqlite_version, POSTGRESQL: server_version}
+        put(PAGE, MARKS, table(keep(RECORD, figures, note, versions)))
+    raise typer.Exit(1 if missed else 0)
 
 
-def jobs(running: Server, requests: int) -> Iterator[tuple[str, Any]]:
-    """Every measurement, by name."""
+def measured(new_database: Any, requests: int, only: str) -> Iterator[Figure]:
+    """Every figure, on a new store of each kind."""
+    for where in (SQLITE, POSTGRESQL):
+        with contextlib.ExitStack() as stack:
+            address = new_database() if where == POSTGRESQL else stack.enter_context(tempfile.TemporaryDirectory())
+            running = stack.enter_context(server("collector", address))
+            if only in "single reports":
+                yield from of_single_reports(running, where, requests)
+            yield from of_batches(running, where, only)
+            if only in "estimates":
+                yield from of_estimates(running, where)
+    if only in "demo":
+        yield of_the_demo()
 
-    def single() -> str:
-        grr = dn.mechanism("grr", k=100, epsilon=1.0)
-        secret = collection(running, "single", grr)
-        with server("nothing", "") as idle:
-            ours, nothing = [], []
-            for _ in range(3):
-                nothing.append(single_reports(idle, requests, secret, grr))
-                ours.append(single_reports(running, requests, secret, grr))
-        a, b = min(ours), min(nothing)
-        return f"{a:.0f} us of processor time, an endpoint that does nothing {b:.0f} us, ratio {a / b:.2f}"
 
-    yield "single reports", single
-    cases = {
-        "grr": (dn.mechanism("grr", k=100, epsilon=1.0), 1_500, False),
-        "grr with ids": (dn.mechanism("grr", k=100, epsilon=1.0), 30, True),
-        "csr": (dn.mechanism("csr", k=1000, epsilon=3.0), 800, False),
-        "clh with ids": (dn.mechanism("clh", k=1000, epsilon=3.0), 30, True),
-        "clh": (dn.mechanism("clh", k=1000, epsilon=3.0), 200, False),
-        "oue": (dn.mechanism("oue", k=1024, epsilon=1.0), 40, False),
-    }
-    for name, (mechanism, count, with_ids) in cases.items():
+def of_single_reports(running: Server, where: str, requests: int) -> Iterator[Figure]:
+    """The best of three rounds of each, which take turns."""
+    grr = dn.mechanism("grr", k=100, epsilon=1.0)
+    secret = collection(running, "single", grr)
+    with server("nothing", "") as idle:
+        rounds = [
+            (single_reports(running, requests, secret, grr), single_reports(idle, requests, secret, grr))
+            for _ in range(3)
+        ]
+    ours, nothing = (min(each) for each in zip(*rounds, strict=True))
+    yield Figure("single reports: processor time of the collector", where, ours, "µs")
+    yield Figure("an endpoint that does nothing", where, nothing, "µs")
+    yield Figure("the first over the second", where, ours / nothing, "", SINGLE)
 
-        def batch(name: str = name, mechanism: Any = mechanism, count: int = count, with_ids: bool = with_ids) -> str:
-            rate = batches(running, name.replace(" ", "-"), mechanism, count, with_ids)
-            return (
-                f"{rate.acknowledged:,.0f} reports/s acknowledged, {rate.counted:,.0f} counted, "
-                f"{rate.computed:,.0f} per processor second"
-            )
 
-        yield f"batches of {name}", batch
-    for name in ("csr", "clh"):
+def of_batches(running: Server, where: str, only: str) -> Iterator[Figure]:
+    """Batches of 10,000 until they are counted."""
+    for name, settings, with_ids, count, goal in BATCHES:
+        what = f"batches of {name}, k={settings['k']:,}{', an id each' if with_ids else ''}"
+        if only in what:
+            made = dn.mechanism(name, **settings)
+            rate = batches(running, f"{name}-{'ids' if with_ids else 'plain'}", made, count, with_ids)
+            yield Figure(what, where, rate, "reports/s", goal, at_least=True)
 
-        def estimate(name: str = name) -> str:
-            found = estimates(
-                running, f"large-{name}", dn.mechanism(name, k=22_000, epsilon=3.0), ("unbiased", "projected", None)
-            )
-            return ", ".join(
-                f"{method} {first:.0f} ms, again {second:.1f} ms" for method, (first, second) in found.items()
-            )
 
-        yield f"estimate of {name}", estimate
+def of_estimates(running: Server, where: str) -> Iterator[Figure]:
+    """Looks at 30 days of many values, each after a new report, and a second look at each."""
+    again = []
+    for name in TRANSFORMS:
+        found = estimates(running, f"many-{name}", dn.mechanism(name, k=VALUES, epsilon=3.0), list(LOOKS))
+        for method, looks in found.items():
+            what = f"estimate after a new report: {name}, k={VALUES:,}, 30 days, {method or 'default method'}"
+            yield Figure(what, where, looks.first, "ms", LOOKS[method])
+            again.append(looks)
+    yield Figure("a second look at any of them, the slowest", where, max(each.second for each in again), "ms")
+    cached = 100 * sum(each.from_cache for each in again) / len(again)
+    yield Figure("second looks that came from the cache", where, cached, "%", 100.0, at_least=True)
+
+
+def of_the_demo() -> Figure:
+    """What `make demo` does once everything is installed."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        command = [sys.executable, "-m", "deniable", "demo", "--collector", "--out", folder]
+        subprocess.run(command, check=True, capture_output=True)
+        return Figure("`make demo` after set-up", SQLITE, time.perf_counter() - start, "s", DEMO)
 
 
 if __name__ == "__main__":

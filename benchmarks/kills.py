@@ -1,22 +1,25 @@
 """Kill a collector at random moments while it takes reports, and look whether any was lost or counted twice.
 
     python -m benchmarks.kills --kills 10000
+    python -m benchmarks.kills --kills 10000 --postgresql
 
-Each collector is a process of its own, `deniable serve` on the same folder, ended by SIGKILL: after a random time of
-work, or while it is still starting. The clients send on: what has no answer is sent again, the same bytes.
+Each collector is a process of its own, `deniable serve` on the same folder or database, ended by SIGKILL: after a
+random time of work, or while it is still starting. The clients send on: what has no answer is sent again, the same
+bytes.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import secrets
-import shutil
 import socket
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,7 +44,7 @@ PLANS = {
 }
 
 
-def serve(folder: str, port: int, key: str, options: tuple[str, ...]) -> None:
+def serve(address: str, port: int, key: str, options: tuple[str, ...]) -> None:
     """What a process does: it is a collector until it is killed."""
     import os
 
@@ -49,14 +52,15 @@ def serve(folder: str, port: int, key: str, options: tuple[str, ...]) -> None:
 
     os.environ["DENIABLE_ADMIN_KEY"] = key
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (the process ends by being killed)
-    sys.exit(main(["serve", folder, "--port", str(port), "--log", "none", "--json", *options]))
+    where = ["--database", address] if "://" in address else [address]
+    sys.exit(main(["serve", *where, "--port", str(port), "--log", "none", "--json", *options]))
 
 
 @dataclass
 class Mortal:
     """A collector that is killed again and again, until it has died so many times; then it stays."""
 
-    folder: Path
+    address: Path | str  # a folder, or a postgresql:// address
     kills: int
     rng: np.random.Generator
     options: tuple[str, ...] = ()  # more of `deniable serve`
@@ -94,7 +98,7 @@ class Mortal:
         return not self._thread.is_alive()
 
     def _start(self, patience: float = _START_SECONDS) -> None:
-        arguments = (str(self.folder), self.port, self.key.text, self.options)
+        arguments = (str(self.address), self.port, self.key.text, self.options)
         self._process = self._context.Process(target=serve, args=arguments, daemon=True)
         self._process.start()
         end = time.monotonic() + patience
@@ -125,9 +129,9 @@ class Mortal:
         self.deaths += 1
 
 
-def judge(folder: Path, kills: int, plan: Plan, seed: int, watch: bool = False) -> tuple[Verdict, Mortal]:
+def judge(address: Path | str, kills: int, plan: Plan, seed: int, watch: bool = False) -> tuple[Verdict, Mortal]:
     """Kill a collector so many times under this load, and judge what it counted."""
-    with Mortal(folder, kills, np.random.default_rng(seed)) as mortal:
+    with Mortal(address, kills, np.random.default_rng(seed)) as mortal:
 
         def show(tally: Tally) -> None:
             if watch:
@@ -135,11 +139,25 @@ def judge(folder: Path, kills: int, plan: Plan, seed: int, watch: bool = False) 
                     f"\r{mortal.deaths:,} kills, {tally.acknowledged:,} reports acknowledged", end="", file=sys.stderr
                 )
 
-        address = Address.loopback(f"http://127.0.0.1:{mortal.port}")
-        verdict = run(address, mortal.key, plan, watch=show, enough=mortal.immortal, patience=_START_SECONDS)
+        listening = Address.loopback(f"http://127.0.0.1:{mortal.port}")
+        verdict = run(listening, mortal.key, plan, watch=show, enough=mortal.immortal, patience=_START_SECONDS)
     if mortal.fault is not None:
         raise mortal.fault
     return verdict, mortal
+
+
+@contextlib.contextmanager
+def stores(address: str, postgresql: bool) -> Iterator[Callable[[], str]]:
+    """Where each kind of load goes: the database of this address, new ones of a server of our own, or new folders."""
+    with contextlib.ExitStack() as stack:
+        if address:
+            yield lambda: address
+        elif postgresql:
+            from tests.collector.servers import running_server
+
+            yield stack.enter_context(running_server()).new_database
+        else:
+            yield lambda: stack.enter_context(tempfile.TemporaryDirectory(prefix="deniable-kills-"))
 
 
 def main() -> int:
@@ -147,26 +165,34 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--kills", type=int, default=300, help="how many kills, in all")
     parser.add_argument("--seed", type=int, default=secrets.randbits(32))
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--address", default="", help="a postgresql:// address; by default a temporary folder")
+    where.add_argument("--postgresql", action="store_true", help="start a PostgreSQL server for it")
     asked = parser.parse_args()
     print(f"seed {asked.seed}")
+    with stores(asked.address, asked.postgresql) as new:
+        good = [
+            all_good(new(), name, -(-asked.kills // len(PLANS)), asked.seed + number)
+            for number, name in enumerate(PLANS)
+        ]
+    return 0 if all(good) else 1
+
+
+def all_good(address: str, name: str, kills: int, seed: int) -> bool:
+    """Kill so often under one kind of load, and say what came of it."""
     good = True
-    for number, (name, plan) in enumerate(PLANS.items()):
-        folder = Path(tempfile.mkdtemp(prefix="deniable-kills-"))
-        kills = -(-asked.kills // len(PLANS))
-        # an hour is the most that a run may take, so a night has several
-        while kills > 0:
-            verdict, mortal = judge(folder, min(kills, 1_000), plan, asked.seed + number, watch=sys.stderr.isatty())
-            kills -= mortal.deaths
-            good &= verdict.good
-            said = "; ".join(verdict.sentences)
-            tally = verdict.tally
-            print(
-                f"{name}: {mortal.deaths:,} kills, {tally.seconds:.0f} s, {tally.acknowledged:,} reports acknowledged, "
-                f"{tally.unanswered:,} connections lost: {said}",
-                flush=True,
-            )
-        shutil.rmtree(folder)
-    return 0 if good else 1
+    # an hour is the most that a run may take, so a night has several
+    while kills > 0:
+        verdict, mortal = judge(address, min(kills, 1_000), PLANS[name], seed, watch=sys.stderr.isatty())
+        kills -= mortal.deaths
+        good &= verdict.good
+        tally = verdict.tally
+        print(
+            f"{name}: {mortal.deaths:,} kills, {tally.seconds:.0f} s, {tally.acknowledged:,} reports acknowledged, "
+            f"{tally.unanswered:,} connections lost: {'; '.join(verdict.sentences)}",
+            flush=True,
+        )
+    return good
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from deniable.auditing.attacks.pairs import ALARM, pair_test, pairs_of, rarity
 from deniable.core.arrays import Payloads
 from deniable.core.defaults import RATE
 from deniable.mechanisms.base.mechanism import Mechanism
+from tests.running.figures import Record
 
 # k = 100, epsilon 1: the most for one value, the least, and false reports for one standard error of 10,000
 TABLE = {
@@ -108,13 +109,15 @@ def test_honest_batches_give_no_alarm(name: str, k: int, epsilon: float) -> None
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["oue", "ss"])
-def test_alarms_in_ten_thousand_honest_batches_are_as_rare_as_promised(name: str) -> None:
+def test_alarms_in_ten_thousand_honest_batches_are_as_rare_as_promised(name: str, record_property: Record) -> None:
     m = dn.mechanism(name, k=128, epsilon=1.0)
     pairs = pairs_of(m)
     assert pairs is not None
     found = np.array([pair_test(m, pairs, batch(m, 100_000, seed)).statistic for seed in range(10_000)])
     assert (found > ALARM).sum() == 0
-    assert (found > threshold(0.01)).sum() <= 130
+    rare = int((found > threshold(0.01)).sum())
+    assert rare <= 130
+    record_property("figure", f"honest batches of {name}: 10,000, no alarm, {rare} above the threshold of 1%")
 
 
 def test_a_sum_over_pairs_has_the_mean_zero_and_the_variance_that_is_stated() -> None:

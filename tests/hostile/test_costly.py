@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from tests.hostile import costly
+from tests.running.figures import Record
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux shows it")
 
@@ -50,7 +50,7 @@ def test_every_block_has_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.soak
-def test_ten_thousand_costly_specs(seed: int, record_property: Callable[[str, object], None]) -> None:
+def test_ten_thousand_costly_specs(seed: int, record_property: Record) -> None:
     found = list(costly.readings(10_000, seed % 2**32))
     record_property("figure", costly.summary(found))
     assert not costly.too_costly(found)

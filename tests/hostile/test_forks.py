@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from tests.running.figures import Record, pace
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -28,5 +31,7 @@ def test_forks_amid_first_compilations(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-def test_a_thousand_forks_beside_busy_threads() -> None:
+def test_a_thousand_forks_beside_busy_threads(record_property: Record) -> None:
+    start = time.monotonic()
     _forked(1000, 3600)
+    record_property("figure", f"forks beside busy threads: {pace(1000, start)}, 0 wrong")

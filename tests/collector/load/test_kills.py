@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+import time
 
 import pytest
 
 from benchmarks.kills import PLANS, judge
+from tests.running.figures import Record, pace
 
-Record = Callable[[str, object], None]
 KILLS = {"single reports": 6, "batches": 4, "batches with ids": 4}
 
 
 @pytest.mark.parametrize("load", PLANS)
-def test_a_few_kills_lose_nothing(load: str, tmp_path: Path, seed: int) -> None:
-    verdict, mortal = judge(tmp_path, KILLS[load], PLANS[load], seed)
+def test_a_few_kills_lose_nothing(load: str, address: str, seed: int) -> None:
+    verdict, mortal = judge(address, KILLS[load], PLANS[load], seed)
     assert verdict.good, verdict.sentences
     assert mortal.deaths >= KILLS[load]
     assert verdict.tally.unanswered > 0  # they were killed while they were busy
@@ -25,8 +24,10 @@ def test_a_few_kills_lose_nothing(load: str, tmp_path: Path, seed: int) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("load", PLANS)
-def test_a_thousand_kills_lose_nothing(load: str, tmp_path: Path, seed: int, record_property: Record) -> None:
-    verdict, mortal = judge(tmp_path, 334, PLANS[load], seed)
+def test_a_thousand_kills_lose_nothing(load: str, address: str, seed: int, record_property: Record) -> None:
+    start = time.monotonic()
+    verdict, mortal = judge(address, 334, PLANS[load], seed)
     assert verdict.good, verdict.sentences
     counted = f"{verdict.counted:,} reports acknowledged and counted, 0 lost, 0 counted twice"
-    record_property("figure", f"deniable serve under {load}: {mortal.deaths:,} kills, {counted}")
+    kind = "PostgreSQL" if "://" in address else "SQLite"
+    record_property("figure", f"kills of a collector on {kind}, {load}: {pace(mortal.deaths, start)}, {counted}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import chain
 
 import pytest
@@ -24,6 +25,7 @@ from tests.collector.store.helpers import (
     reports,
 )
 from tests.naive.store import MemoryStore
+from tests.running.figures import Record, pace
 
 CELLS = [a_cell(of, HOUR + bucket, bytes([label])) for of in (1, 2) for bucket in range(3) for label in range(2)]
 
@@ -105,5 +107,9 @@ def test_a_random_schedule_has_the_same_outcome_in_memory(store: SqlStore, addre
 
 
 @pytest.mark.soak
-def test_a_long_random_schedule_has_the_same_outcome_in_memory(store: SqlStore, address: str, seed: int) -> None:
+def test_a_long_random_schedule_has_the_same_outcome_in_memory(
+    store: SqlStore, address: str, seed: int, record_property: Record
+) -> None:
+    kind, start = "SQLite" if store.database.is_sqlite else "PostgreSQL", time.monotonic()
     follow(store, address, random.Random(seed), 5_000)
+    record_property("figure", f"random steps on {kind}: {pace(5_000, start)}, all as in memory")
