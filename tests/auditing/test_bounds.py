@@ -11,12 +11,12 @@ from scipy.stats import beta, binom
 import deniable as dn
 from deniable.auditing.empirical import game
 from deniable.auditing.empirical.bounds import (
-    deviation,
     epsilon_above,
     expected_bound,
     information,
     lower_limit,
     right_share,
+    too_few,
 )
 from deniable.auditing.empirical.mechanisms import Source, audit_mechanism
 from deniable.auditing.empirical.tables import dependent, uneven
@@ -34,7 +34,7 @@ def test_the_limit_is_that_of_clopper_and_pearson(right: int, guesses: int) -> N
 def test_no_right_guess_shows_nothing() -> None:
     assert epsilon_above(0, 0, 2, 0.05) == epsilon_above(0, 100, 2, 0.05) == 0
     assert epsilon_above(10, 100, 2, 0.05) == 0
-    assert deviation(0, 0, 1.0, 2) == 0
+    assert too_few(0, 0, 1.0, 2) == 1
     assert expected_bound(1.0, 1000, 0.0, 2, 0.05) == 0
 
 

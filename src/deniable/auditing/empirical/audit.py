@@ -8,8 +8,6 @@ from typing import Any
 from deniable.auditing.exact.audit import text_of
 from deniable.core.display import brief
 
-FAR = 6.0  # standard deviations below what is expected, beyond which the code does not do what it says
-
 
 @dataclass(frozen=True)
 class EmpiricalAudit:
