@@ -92,14 +92,22 @@ def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
         warnings.showwarning = _show_warning
         try:
             if f"_{name.upper()}_COMPLETE" in os.environ:  # a shell wants a line completed
-                command.main(arguments, prog_name=name)
+                return _completed(command, name, arguments)
             # not command(), which would end the process and word the errors itself
             with command.make_context(name, arguments) as context:
                 command.invoke(context)
         except typer.Exit as finished:
             return finished.exit_code
-        except SystemExit as finished:  # how typer ends a completion
-            return int(finished.code or 0)
+        except SystemExit as finished:  # of code that a command was given to run: nothing was done
+            raise CommandError(f"the command was ended by sys.exit({finished.code!r}) before it was done") from finished
+    return 0
+
+
+def _completed(command: Any, name: str, arguments: list[str]) -> int:
+    try:
+        command.main(arguments, prog_name=name)
+    except SystemExit as finished:  # how typer ends a completion
+        return int(finished.code or 0)
     return 0
 
 

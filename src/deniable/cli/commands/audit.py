@@ -11,6 +11,7 @@ import typer
 
 from deniable.cli.options import Json
 from deniable.cli.streams import echo, echo_json
+from deniable.core.errors import DeniableError
 
 
 def number(text: str) -> int:
@@ -114,18 +115,15 @@ def _target(text: str) -> Any:
 
 def _function(module: str, name: str) -> Any:
     """Import a function from a module, or from a Python file, of the working directory."""
-    import sys
-    from importlib import import_module
-
+    from deniable.auditing.exact.replay import FileCode
     from deniable.cli.running import CommandError
 
-    sys.path.insert(0, str(Path.cwd()))
     try:
-        found = getattr(import_module(module.removesuffix(".py").replace("/", ".")), name)
+        found = FileCode.of(module, name)
     except (ImportError, AttributeError, ValueError) as error:
+        if isinstance(error, DeniableError):
+            raise
         raise CommandError(f"cannot import {name} from {module}: {error}") from None
-    finally:
-        sys.path.pop(0)
-    if not callable(found):
+    if not callable(found.function):
         raise CommandError(f"{name} must be a function of a value and its words")
     return found
