@@ -16,6 +16,7 @@ from pyarrow import parquet
 
 import deniable as dn
 from deniable.auditing.exact import matrices
+from deniable.auditing.exact.channel import Witness
 from deniable.randomness.choices import Choices
 from deniable.testing.checks.words import coarse
 
@@ -34,7 +35,7 @@ def test_a_zero_beside_a_probability_gives_a_value_away() -> None:
     assert found.exact is not None
     assert (found.exact.ratio, found.exact.spent, found.exit_code) == (None, None, 1)
     assert "infinite" in str(found)
-    assert found.exact.channel.worst.witness.report == 2
+    assert found.exact.channel.worst.witness == Witness(1, 0, 2)
     assert not dn.audit([[1, 0], [0, 1]]).passed
 
 

@@ -165,8 +165,7 @@ def two_level(
     def probability(report: Report, index: int) -> Fraction:
         return high if supports(report, index) else low
 
-    witness = _witness(total, k, supports, high >= low)
-    level = Level(most / least, witness) if witness else Level(Fraction(1), Witness(0, 0, 0))
+    level = Level(most / least, _witness(total, k, supports, high >= low))
     enumerable = Enumerable(k, lambda: range(total), probability)
     return settled(enumerable, total, [level], rate, describe, faults)
 

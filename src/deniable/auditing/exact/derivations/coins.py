@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, islice
 
@@ -92,12 +93,13 @@ def _filters(document: Document, hashes: int, permuted: bool) -> Channel:
 
     most = min(2 * hashes, buckets)  # bits in which two filters can differ
     apart, value, other, cohort = _farthest(k, cohorts, most, filter_of)
-    if document.open or (apart < most and k * k * cohorts > _PAIRS):
-        apart = most  # not all pairs were compared
     report = (cohort, *words_of(filter_of(value, cohort), slices))
     # every bit in which two filters differ contributes (1 - flip)/flip
-    ratio = (1 / flip - 1) ** apart
-    levels = [Level(ratio, Witness(value, other, report))]
+    odds = 1 / flip - 1
+    levels, ratio = [Level(odds**apart, Witness(value, other, report))], odds**apart
+    if apart < most and (document.open or k * (k - 1) // 2 * cohorts > _PAIRS):  # not all pairs were compared
+        ratio = odds**most
+        levels.append(Level(ratio, None))
     rate = None if document.open else ratio / (ratio + k - 1)
     draws = draw_faults(document, (("rejection_cohort", cohorts),))
     size = cohorts * 2**buckets if buckets <= MOST_BITS and not document.open else UNCOUNTED
@@ -108,7 +110,9 @@ def _filters(document: Document, hashes: int, permuted: bool) -> Channel:
     enumerable = Enumerable(
         k, lambda: ((j, *words_of(bits, slices)) for j in range(cohorts) for bits in range(2**buckets)), probability
     )
-    return settled(enumerable, size, levels, rate, describe, [*faults, *draws])
+    found = settled(enumerable, size, levels, rate, describe, [*faults, *draws])
+    # whoever does not compare all filters may state this
+    return replace(found, bound=odds**most if apart < most else None)
 
 
 def _farthest(k: int, cohorts: int, most: int, filter_of: Callable[[int, int], int]) -> tuple[int, int, int, int]:

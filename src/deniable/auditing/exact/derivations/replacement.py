@@ -138,8 +138,7 @@ def _channel(document: Document, shape: _Shape, faults: list[str] | None = None)
         return f"{report}" if publics == 1 else f"{report} ({shape.public} {public}, class {sent})"
 
     # high/low = 1 + N T/(M - T), if some public number tells two values apart
-    witness = _witness(document.values, shape)
-    levels = [Level(high / low, witness) if witness else Level(Fraction(1), Witness(0, 0, 0))]
+    levels = [Level(high / low, _witness(document.values, shape))]
     symbols = publics * classes
     # no report is likelier than `high` under the best guess, and none is more than high/low times as likely
     rate = min(high * symbols / document.values, high / (high + low * (document.values - 1)))
