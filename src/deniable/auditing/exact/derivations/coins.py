@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, islice
 
 from deniable.auditing.exact.channel import UNCOUNTED, Channel, Enumerable, Level, Report, Witness, settled
@@ -78,6 +79,7 @@ def _filters(document: Document, hashes: int, permuted: bool) -> Channel:
     if not 0 < flip < Fraction(1, 2):
         raise SpecError(f"flip must be a probability between 0 and 1/2, got {float(flip)}")
 
+    @cache
     def filter_of(index: int, cohort: int) -> int:
         bits = 0
         for function in range(cohort * hashes, (cohort + 1) * hashes):
