@@ -8,6 +8,8 @@ from typing import Any
 from deniable.auditing.exact.audit import text_of
 from deniable.core.display import brief
 
+MOST_TRIALS = 10**11  # a day and more
+
 
 @dataclass(frozen=True)
 class EmpiricalAudit:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.auditing.empirical.audit import EmpiricalAudit
+from deniable.auditing.empirical.audit import MOST_TRIALS, EmpiricalAudit
 from deniable.auditing.empirical.bounds import epsilon_above, expected_bound, too_few
 from deniable.auditing.empirical.companions import companions
 from deniable.auditing.empirical.game import Make, Tally, Values, best_size, fresh_reports, play, values_of, windows_of
-from deniable.core.validate import between, whole
+from deniable.core.validate import strictly_between, whole
 from deniable.mechanisms.base.mechanism import Mechanism
 
 _POOLED = 0.9  # of alpha for all guesses together; windows and single values share the rest
@@ -44,7 +44,7 @@ def audit_mechanism(
     The promise is the epsilon of its guarantee, unless another one is given. With a source, only its reports are
     audited; without, the encoded bytes and the randomness of `privatize` are looked at too.
     """
-    trials, alpha = whole(1000, trials=trials), between(0, 0.5, alpha=alpha)
+    trials, alpha = whole(1000, MOST_TRIALS, trials=trials), strictly_between(0, 0.5, alpha=alpha)
     started = time.perf_counter()
     spent = mechanism.guarantee().epsilon
     claim = spent if promised is None else promised

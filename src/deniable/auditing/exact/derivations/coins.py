@@ -18,16 +18,18 @@ from deniable.auditing.exact.derivations.draws import (
     words_of,
 )
 from deniable.auditing.exact.derivations.functions import affine_bucket, permuted_bucket
-from deniable.auditing.exact.document import WORDS, Document
+from deniable.auditing.exact.document import MOST_MARKS, WORDS, Document
+from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import SpecError
 
 _PAIRS = 2**16  # pairs of filters compared to find two that differ most
+_MOST_HASHES = 1024
 _EXACT_RATE = 64  # bits up to which the attack rate is a fraction that can be written
 
 
 def unary(document: Document) -> Channel:
     """One bit per value: the sender's is set with probability p, every other one with q."""
-    k, slices = document.values, -(-document.values // 64)
+    k, slices = document.listed, -(-document.listed // 64)
     own, own_faults = coin(document, "own")
     other, other_faults = coin(document, "other")
     p, q = Fraction(own, WORDS), Fraction(other, WORDS)
@@ -63,7 +65,7 @@ def _described(report: Report) -> str:
 
 def orappor(document: Document) -> Channel:
     """A Bloom filter in a cohort, every bit flipped alike; values of a closed domain are permuted."""
-    return _filters(document, document.parameter("hashes", 1), permuted=not document.open)
+    return _filters(document, document.parameter("hashes", 1, _MOST_HASHES), permuted=not document.open)
 
 
 def cms(document: Document) -> Channel:
@@ -72,8 +74,10 @@ def cms(document: Document) -> Channel:
 
 
 def _filters(document: Document, hashes: int, permuted: bool) -> Channel:
-    cohorts, buckets = document.parameter("cohorts", 1), document.parameter("buckets", 2)
-    seed, k, slices = document.parameter("seed"), document.values, -(-buckets // 64)
+    cohorts, buckets = document.parameter("cohorts", 1), document.parameter("buckets", 2, MOST_MARKS)
+    seed, k, slices = document.parameter("seed", 0, WORDS - 1), document.values, -(-buckets // 64)
+    if cohorts * hashes > MAX_SIZE:
+        raise SpecError(f"spec must have at most {MAX_SIZE:,} hash functions, got {cohorts} times {hashes}")
     threshold, faults = coin(document, "flip")
     flip = Fraction(threshold, WORDS)
     if not 0 < flip < Fraction(1, 2):
