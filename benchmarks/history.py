@@ -33,7 +33,7 @@ class Record:
         """A record of this moment and this machine."""
         versions = {"deniable": __version__, "python": platform.python_version()}
         versions |= {name: metadata.version(name) for name in ("numpy", "numba")}
-        return Record(datetime.now(UTC).isoformat(timespec="seconds"), versions, _cpu(), limits, outcomes)
+        return Record(datetime.now(UTC).isoformat(timespec="seconds"), versions, cpu(), limits, outcomes)
 
     def to_json(self) -> str:
         """The record in one line."""
@@ -62,7 +62,7 @@ def last(path: Path) -> Record | None:
     return Record.from_json(lines[-1]) if lines else None
 
 
-def _cpu() -> str:
+def cpu() -> str:
     """The processor's model, as the system names it."""
     information = Path("/proc/cpuinfo")
     if information.is_file():

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from benchmarks.liars import batch, padded_lies
 from deniable.auditing.attacks.detectors import threshold
 from deniable.auditing.attacks.pairs import ALARM, pair_test, pairs_of, rarity
-from deniable.core.arrays import Payloads
 from deniable.core.defaults import RATE
-from deniable.mechanisms.base.mechanism import Mechanism
 
 # k = 100, epsilon 1: the most for one value, the least, and false reports for one standard error of 10,000
 TABLE = {
@@ -57,28 +56,6 @@ def test_liars_move_an_estimate_by_what_is_said() -> None:
     alone = m.unbiased(m.summarize(honest))[targets].sum()
     assert 400 * both - 300 * alone == pytest.approx(100 * found.together, rel=1e-9)
     assert found.shift == pytest.approx(100 * found.together / 400)
-
-
-def padded_lies(m: Mechanism, honest: Payloads, share: float, targets: int) -> Payloads:
-    """A batch in which this share sets the last bits, and as many others as an honest report of the same size."""
-    data, k = np.array(honest), m.k
-    liars = int(share * len(data))
-    random = np.random.default_rng(9)
-    rows = np.unpackbits(data[:liars].view(np.uint8), axis=1, count=k, bitorder="little")
-    for row in rows:
-        others = max(targets, int(row.sum())) - targets
-        row[:] = np.arange(k) >= k - targets
-        row[random.choice(k - targets, others, replace=False)] = 1
-    padding = np.zeros((liars, 64 * data.shape[1]), np.uint8)
-    padding[:, :k] = rows
-    data[:liars] = np.packbits(padding, axis=1, bitorder="little").view(np.uint64)
-    return data
-
-
-def batch(m: Mechanism, n: int, seed: int) -> Payloads:
-    shares = 1 / np.arange(1, m.k + 1) ** 1.1
-    values = np.random.default_rng(seed).choice(m.k, n, p=shares / shares.sum())
-    return np.array(m.privatize(values, seed=seed).data)
 
 
 @pytest.mark.parametrize("name", ["oue", "ss"])

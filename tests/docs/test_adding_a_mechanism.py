@@ -22,7 +22,12 @@ TESTS = "tests/mechanisms/response/test_abstaining_response.py"
 VECTORS = f"vectors/{NAME}-labels.json"
 GUIDE = {block.title: block.text for block in blocks(DOCS / "adding-a-mechanism.md") if block.title}
 
-APART = ("docs/papers", "docs/methods.md", "docs/collector-api.md")  # derived from other code than mechanisms
+APART = (
+    "docs/papers",
+    "docs/methods.md",
+    "docs/collector-api.md",
+    "docs/audit.md",
+)  # derived from other code than mechanisms
 DERIVED = {path for path in (*derived.FILES, *derived.PARTS) if not path.startswith(APART)}
 LONG = "docs/mechanisms/index.md"  # its numbers are computed for every mechanism
 ALL_OF_IT = ("tests/contract", TESTS, "tests/randomness", "tests/tools/test_vectors.py", "tests/docs/test_snippets.py")
