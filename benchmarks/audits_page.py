@@ -46,7 +46,7 @@ def rates(results: Results) -> str:
     lines = ["| figure | measured |", "|---|---|"]
     if found := results.get("faulty", {}).get("oue"):
         told = f"epsilon at least {found['bound']:.3f} in {found['seconds']:.0f} s; the truth is {found['truth']:.3f}"
-        lines.append(f"| the OUE client below, 25 values, 4 million reports | {told} |")
+        lines.append(f"| the faulty OUE client below, 25 values, 4 million reports | {told} |")
     if record := results.get("over", {}):
         runs, over = (sum(found[key] for found in record.values()) for key in ("runs", "over"))
         lines.append(

@@ -49,7 +49,7 @@ def run(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree with nothing but what the guide writes by hand, and what its commands make of it."""
     folder = tmp_path_factory.mktemp("tree") / "copy"
-    for name in ("src", "tests", "tools", "papers", "docs", "vectors", "changelog.d"):
+    for name in ("src", "tests", "tools", "benchmarks", "papers", "docs", "vectors", "changelog.d"):
         shutil.copytree(ROOT / name, folder / name)
     for name in ("mkdocs.yml", "README.md", "pyproject.toml"):
         shutil.copy2(ROOT / name, folder / name)
