@@ -111,6 +111,33 @@ def test_a_sum_over_pairs_has_the_mean_zero_and_the_variance_that_is_stated() ->
     assert (moments[0][1], moments[1][1]) == pytest.approx(pairs.variances(), rel=1e-12)
 
 
+@pytest.mark.parametrize("name", [name for name in dn.list_mechanisms() if name not in ("design", "matrix")])
+def test_every_public_part_is_tested_for_its_law(name: str) -> None:
+    m = dn.mechanism(name, k=100, epsilon=1.0)
+    honest = np.array(m.privatize(np.arange(4000) % 100, seed=4).data)
+    public = m.public_part(honest)
+    found = dn.detect_poisoning(m, honest)
+    assert not found.alarm
+    if public is None or public.max() == 0:
+        assert not {"cohort", "public number"} & {check.name for check in found.tests}
+        return
+    # all liars choose the same public part, and are honest otherwise
+    lies = dn.detect_poisoning(m, honest[(public == public[0]) | (np.arange(len(honest)) < 2000)].repeat(2, axis=0))
+    assert lies.tests[0].name in ("cohort", "public number", "cohort and coordinate")
+    fixed = np.repeat(honest[public == public[0]], 1 + 4000 // int((public == public[0]).sum()), axis=0)
+    assert dn.detect_poisoning(m, np.concatenate([honest, fixed])).tests[0].alarm
+
+
+def test_a_pair_of_cohort_and_coordinate_is_seen_where_neither_alone_is_odd() -> None:
+    m = dn.mechanism("hcms", k=20, epsilon=1.0, cohorts=16, buckets=16)
+    honest = np.array(m.privatize(np.arange(20_000) % 20, seed=4).data)
+    cohorts, coordinates = np.divmod(honest // 2, 15)
+    diagonal = honest[(cohorts + coordinates) % 3 == 0]  # each cohort and coordinate is about as frequent as before
+    found = {check.name: check.alarm for check in dn.detect_poisoning(m, np.concatenate([honest, diagonal])).tests}
+    assert found["cohort and coordinate"]
+    assert not found["coordinate"]
+
+
 @pytest.mark.parametrize("name", ["olh", "clh", "rhr", "orr", "hcms", "orappor", "mss", "oue", "she"])
 def test_parts_with_a_known_law_are_tested(name: str) -> None:
     m = dn.mechanism(name, k=64, epsilon=1.0)

@@ -10,6 +10,7 @@ import pytest
 import deniable as dn
 from deniable.auditing.audit import audit
 from tests.cli.command import check_refusal, run, succeed
+from tests.contract import cases
 
 CODE = """
 def keeps(value, words):
@@ -43,6 +44,18 @@ def test_a_sound_spec_prints_one_screen_and_exits_with_0(spec: Path) -> None:
     assert printed.count("\n") < 15
     for part in ("keeps its promise", "largest ratio", "epsilon spent", "slack", "witness", "attack rate", "vectors"):
         assert part in printed
+
+
+@pytest.mark.parametrize("name", dn.list_mechanisms())
+def test_every_mechanism_is_audited_on_one_screen(name: str, tmp_path: Path) -> None:
+    made = [cases.of(name).one(), *([] if name in ("design", "matrix") else [dn.mechanism(name, k=100, epsilon=1.0)])]
+    for m in made:
+        path = tmp_path / "spec.json"
+        path.write_text(m.spec.to_json())
+        printed = succeed("audit", path).splitlines()
+        assert len(printed) < 15
+        assert max(map(len, printed)) <= 160
+        assert len(printed) + len(str(audit(m, trials=2000).empirical).splitlines()) < 30
 
 
 def test_trials_add_a_bound_and_its_failure_probability(spec: Path) -> None:
