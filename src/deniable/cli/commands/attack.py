@@ -45,9 +45,11 @@ def attack(
 ) -> None:
     """Say what one report gives away, and what liars gain.
 
-    Numbers are exact, from the integers that run, but where the answer says at
-    most or about. With --reports, liars are looked for in them, and the exit
-    code is 1 if there is an alarm.
+    Numbers are exact, from the integers that run, but where the answer says so:
+    repeated reports are rounded a little where their odds have no common unit,
+    as under clh, and sets of many values are bounded under sketches and mss.
+    With --reports, liars are looked for in them, and the exit code is 1 if there
+    is an alarm.
 
     \b
     Examples:
