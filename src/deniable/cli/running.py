@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -92,9 +92,12 @@ def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
         warnings.showwarning = _show_warning
         try:
             if f"_{name.upper()}_COMPLETE" in os.environ:  # a shell wants a line completed
-                return _completed(command, name, arguments)
+                return int(_ended(lambda: command.main(arguments, prog_name=name)) or 0)
             # not command(), which would end the process and word the errors itself
-            with command.make_context(name, arguments) as context:
+            made = _ended(lambda: command.make_context(name, arguments))
+            if isinstance(made, int):
+                return made
+            with made as context:
                 command.invoke(context)
         except typer.Exit as finished:
             return finished.exit_code
@@ -103,12 +106,12 @@ def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
     return 0
 
 
-def _completed(command: Any, name: str, arguments: list[str]) -> int:
+def _ended(call: Callable[[], Any]) -> Any:
+    """What a call of typer's returns, or the exit code, which is how it ends a completion and its installation."""
     try:
-        command.main(arguments, prog_name=name)
-    except SystemExit as finished:  # how typer ends a completion
+        return call()
+    except SystemExit as finished:
         return int(finished.code or 0)
-    return 0
 
 
 def _complain(name: str, message: str, kind: str, code: int, arguments: list[str]) -> int:
