@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import deniable
+from benchmarks import audits_page
 from deniable.core.glosses import METHODS
 from papers.frame import record, report
 from tools import collector_page, mechanism_pages
@@ -40,6 +41,10 @@ FILES: dict[str, Callable[[], str]] = {
     "docs/papers/report.html": lambda: report.page(record.read()),
 }
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
+    "docs/audit.md": {
+        "shares": lambda: audits_page.parts(audits_page.read())["shares"],
+        "rates": lambda: audits_page.parts(audits_page.read())["rates"],
+    },
     "docs/collector-api.md": {
         "routes": collector_page.routes,
         "frames": collector_page.frames,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -182,26 +182,32 @@ class OwnNumberReveals(CyclotomicLocalHashing):
 
 
 class DrawingOrder(dn.SubsetSelection):
-    """The bytes list the subset in the order in which it was drawn, the sender's value first."""
+    """The bytes list the subset in the order in which it was drawn, the sender's value first where it is held.
+
+    The order is known where reports are made, and lost where they are decoded: a report is a set.
+    """
+
+    drawn: ClassVar[list[tuple[Payloads, Indices]]] = []
+
+    def payloads(self, indices: Indices, keystream: Keystream) -> Payloads:
+        rows = super().payloads(indices, keystream)
+        self.drawn.append((rows, indices))
+        return rows
 
     def encode_many(self, reports: Reports) -> list[bytes]:
-        rows = [[bit for bit in range(self.k) if row >> bit & 1] for row in reports.data[:, 0].tolist()]
-        turned = np.random.default_rng(5).integers(self.w, size=len(rows)).tolist()
-        return [bytes(row[turn:] + row[:turn]) for row, turn in zip(rows, turned, strict=True)]
+        senders = np.full(len(reports), self.k)
+        for place, (rows, indices) in enumerate(self.drawn):
+            if np.array_equal(rows[: len(reports)], reports.data):
+                senders = indices[: len(reports)]
+                del self.drawn[place]
+                break
+        held = [[bit for bit in range(self.k) if row >> bit & 1] for row in reports.data[:, 0].tolist()]
+        own = zip(held, senders.tolist(), strict=True)
+        return [bytes(sorted(bits, key=lambda bit: bit != sender)) for bits, sender in own]
 
     def decode_many(self, data: Any) -> Reports:
         rows = [[sum(1 << bit for bit in code)] for code in data]
-        # what is decoded is a set: encoded once more, it has another order
-        return Reports(np.array(rows, np.uint64)[::1], self.fingerprint)
-
-
-class OrderForgotten(DrawingOrder):
-    """As above, with the order that a decoder cannot know drawn anew."""
-
-    def encode_many(self, reports: Reports) -> list[bytes]:
-        codes = super().encode_many(reports)
-        turned = np.random.default_rng().integers(1, self.w, size=len(codes)).tolist()
-        return [code[turn:] + code[:turn] for code, turn in zip(codes, turned, strict=True)]
+        return Reports(np.array(rows, np.uint64), self.fingerprint)
 
 
 class Padded(dn.RandomizedResponse):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from benchmarks.audits import faulty
 from deniable.auditing.empirical import scores
 from deniable.auditing.empirical.adapters import Adapter, load
 from deniable.auditing.empirical.search import _pairs, audit_black_box
@@ -55,6 +56,11 @@ def test_the_published_fault_of_unary_encoding_is_found() -> None:
     found = audited(lambda value, n: unary(value, n, kept=True))  # which spends log((1-q)/q (1-(1-q)/2)/...) = 1.551
     assert 1.45 < found.bound < 1.551
     assert found.verdict == "EXCEEDS what was promised"
+
+
+def test_four_million_reports_certify_nearly_all_of_the_published_fault() -> None:
+    found = faulty(seed=SEED)
+    assert 1.53 <= found["bound"] < found["truth"] == 1.5514
 
 
 def test_a_value_that_is_told_is_found_whatever_the_others_do() -> None:

@@ -7,9 +7,11 @@ import math
 import subprocess
 import sys
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import pytest
+from mpmath import mp, mpf
 
 import deniable as dn
 from deniable.auditing.composition.composed import composed_delta
@@ -53,6 +55,60 @@ def test_no_delta_leaves_the_sum() -> None:
     found = dn.compose([0.5, 0.25, 0.25], times=3)
     assert (found.epsilon, found.reports, found.advanced, found.exact) == (3.0, 9, None, None)
     assert "add up" in str(found)
+
+
+def true_delta(epsilon: float, count: int, central: float) -> mpf:
+    """The mean of (1 - e^(central - odds))_+ over the binomial law, to 40 digits."""
+    up = 1 / (1 + mp.exp(-mpf(epsilon)))
+    chance, total, scale = (1 - up) ** count, mpf(0), mp.exp(mpf(epsilon))
+    grown, odds = mp.exp(central + count * mpf(epsilon)), -count * mpf(epsilon)
+    for ups in range(count + 1):
+        if odds > central:
+            total += chance * (1 - grown)
+        chance *= scale * (count - ups) / (ups + 1)
+        grown /= scale * scale
+        odds += 2 * mpf(epsilon)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "count", "central"),
+    [
+        *((0.01, 10_000, central) for central in (1.0, 3.0, 5.0, 8.0)),
+        *((0.003, 100_000, central) for central in (0.5, 4.0)),
+        (0.7, 3000, 1200.0),
+        (2.5, 40, 60.0),
+        (1e-4, 20_000, 0.05),
+        (0.3, 7, 0.9),
+    ],
+)
+def test_delta_is_never_below_the_truth_of_40_digits_and_hardly_above_it(
+    epsilon: float, count: int, central: float
+) -> None:
+    mp.dps = 40
+    true, found = true_delta(epsilon, count, central), mpf(composed_delta(Counter({epsilon: count}), central))
+    assert true <= found <= true * (1 + mpf("1e-9")) + mpf("1.1e-24")
+
+
+@pytest.mark.parametrize("counts", [{0.1: 60, 0.3: 20, 0.7: 5}, {0.1: 40, 0.13: 30, 1.0: 2}, {0.05: 100, 0.6: 10}])
+def test_delta_of_several_epsilons_is_never_below_the_truth(counts: dict[float, int]) -> None:
+    mp.dps = 40
+    law = [(mpf(0), mpf(1))]
+    for epsilon, count in counts.items():
+        up = 1 / (1 + mp.exp(-mpf(epsilon)))
+        own = [
+            ((2 * u - count) * mpf(epsilon), math.comb(count, u) * up**u * (1 - up) ** (count - u))
+            for u in range(count + 1)
+        ]
+        law = [(odds + step, chance * part) for odds, chance in law for step, part in own]
+    for central in (0.5, 4.0, 10.0):
+        true = mp.fsum(chance * (1 - mp.exp(central - odds)) for odds, chance in law if odds > central)
+        assert true <= mpf(composed_delta(Counter(counts), central))
+
+
+def test_the_sum_is_rounded_up() -> None:
+    each = [0.1] * 7 + [0.3, 0.7]
+    assert Fraction(dn.compose(each).basic) >= sum(map(Fraction, each))
 
 
 def test_many_reports_take_no_time_and_lose_no_small_probabilities() -> None:

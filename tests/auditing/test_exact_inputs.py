@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from fractions import Fraction
 from math import log
 from pathlib import Path
@@ -15,6 +16,7 @@ from pyarrow import parquet
 
 import deniable as dn
 from deniable.auditing.exact import matrices
+from deniable.auditing.exact.channel import Witness
 from deniable.randomness.choices import Choices
 from deniable.testing.checks.words import coarse
 
@@ -33,7 +35,7 @@ def test_a_zero_beside_a_probability_gives_a_value_away() -> None:
     assert found.exact is not None
     assert (found.exact.ratio, found.exact.spent, found.exit_code) == (None, None, 1)
     assert "infinite" in str(found)
-    assert found.exact.channel.worst.witness.report == 2
+    assert found.exact.channel.worst.witness == Witness(1, 0, 2)
     assert not dn.audit([[1, 0], [0, 1]]).passed
 
 
@@ -150,3 +152,35 @@ def test_code_needs_sizes_that_can_be_tried() -> None:
     with pytest.raises(dn.InvalidArgument, match="calls"):
         dn.audit(keeping, values=4, words=4, bits=8)
     assert dn.audit(lambda _, words: [np.int64(words[0] % 2), "a", b"b"], values=2, words=1, bits=2).passed
+
+
+def test_what_code_remembers_of_other_values_is_looked_for_by_order_alone_where_it_has_no_file() -> None:
+    def late(value: int, words: tuple[int, ...], last: list[int] = [0]) -> int:  # noqa: B006
+        said, last[0] = last[0], value
+        return said + words[0]
+
+    with pytest.raises(dn.InvalidArgument, match="keeps state"):
+        dn.audit(late, values=3, words=1, bits=2)
+    assert "by order only" in str(dn.audit(keeping, values=4, words=2, bits=2))
+
+
+def test_one_and_true_are_different_reports() -> None:
+    found = dn.audit(lambda value, words: (True if value else 1) if words[0] else 0, values=2, words=1, bits=4)
+    assert found.exact is not None
+    assert (found.exact.ratio, found.exit_code) == (None, 1)
+    nested = dn.audit(lambda value, _: ("a", (True,) if value else (1,)), values=2, words=1, bits=1)
+    assert nested.exact is not None
+    assert nested.exact.ratio is None
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (lambda *_: sys.exit(0), r"run to its end, got sys.exit\(0\)"),
+        (lambda *_: sys.exit(), r"run to its end, got sys.exit\(\)"),
+        (lambda *_: {}["x"], r"got KeyError \('x'\)"),
+    ],
+)
+def test_code_that_fails_or_ends_the_process_is_refused(code: Any, said: str) -> None:
+    with pytest.raises(dn.InvalidArgument, match=said):
+        dn.audit(code, values=2, words=1, bits=1)

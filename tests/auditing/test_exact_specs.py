@@ -12,6 +12,7 @@ import pytest
 import deniable as dn
 from deniable.auditing.exact import code
 from deniable.auditing.exact.audit import ExactAudit
+from deniable.auditing.exact.derivations import choices, replacement
 from deniable.auditing.exact.derivations.index import DERIVATIONS
 from deniable.auditing.exact.specs import audit_text
 from deniable.core.domain.open import Open
@@ -58,6 +59,7 @@ def test_large_specs_are_derived_in_closed_form(name: str, setting: dict[str, An
 def test_published_specs_are_derived_and_their_witnesses_attain_the_ratio(path: Path) -> None:
     m = dn.from_spec(json.loads(path.read_text())["canonical"], limits=None)
     at = derived(m).channel.worst.witness
+    assert at is not None or isinstance(m.domain, Open)
     if isinstance(m.domain, Open):
         return
     likely, unlikely = (m.probability(at.report, m.domain.label(index)) for index in (at.value, at.other))
@@ -136,3 +138,51 @@ def test_texts_that_are_not_json_are_refused() -> None:
     for text in ("{", '{"deniable": 1, "deniable": 1}', '{"deniable": NaN}', "[]", "[" * 100_000):
         with pytest.raises(dn.SpecError):
             audit_text(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("orappor", {"k": 100, "epsilon": 2.0, "hashes": 8, "buckets": 16, "cohorts": 12}),
+        ("orappor", {"k": 200, "epsilon": 2.0, "hashes": 8, "buckets": 16, "cohorts": 20}),
+        ("orappor", {"k": 300, "epsilon": 2.0, "hashes": 2, "buckets": 64, "cohorts": 12}),
+        ("hcms", {"k": 300, "epsilon": 2.0, "cohorts": 64, "buckets": 16}),
+        ("orr", {"k": 300, "epsilon": 2.0, "cohorts": 64, "buckets": 8}),
+    ],
+    ids=str,
+)
+def test_a_ratio_has_a_witness_that_attains_it_or_is_called_a_bound(name: str, setting: dict[str, Any]) -> None:
+    m = dn.mechanism(name, **setting)
+    found = audit_text(m.spec.to_json(), code=False)
+    for level in found.channel.levels:
+        at = level.witness
+        if at is not None:
+            likely, unlikely = (m.probability(at.report, m.domain.label(index)) for index in (at.value, at.other))
+            assert Fraction(likely, unlikely) == level.ratio
+    assert found.is_bound == (setting["k"] == 200)  # so many pairs of filters that not all are compared
+    assert dn.audit(m).passed
+    if found.is_bound:
+        assert found.channel.levels[1].witness is not None
+        lines = dict(found.facts)
+        assert lines["largest ratio"].startswith("at most 7.38")
+        assert lines["epsilon spent"].startswith("at most ")
+        assert lines["witness"].startswith("none found")
+        assert "times as likely" in lines["second class"]
+        assert found.to_dict()["witness"] is None
+        document = json.loads(m.spec.to_json())
+        document["parameters"]["epsilon"] = 1.0
+        assert "MAY EXCEED" in audit_text(json.dumps(document), code=False).verdict
+
+
+@pytest.mark.parametrize("name", ["csr", "hcms", "olh", "orr"])
+def test_a_search_that_finds_no_witness_leaves_the_bound(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (choices, replacement):
+        monkeypatch.setattr(module, "_witness", lambda *_: None)
+    m = dn.mechanism(name, k=2000, epsilon=1.0)
+    found = audit_text(m.spec.to_json())
+    assert found.ratio == m.guarantee().ratio
+    assert found.is_bound
+    assert found.passed
+    small = audit_text(dn.mechanism(name, k=5, epsilon=1.0).spec.to_json())
+    assert not small.is_bound or small.channel.method != "enumeration"
+    assert small.passed

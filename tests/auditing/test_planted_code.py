@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,21 @@ def audited(m: Mechanism, trials: int = 300_000) -> EmpiricalAudit:
     return audit_mechanism(m, trials, 1e-9, generator=np.random.default_rng(SEED))
 
 
+DEVICE = """
+import numpy as np
+
+import deniable as dn
+
+VALUES, EPSILON, NAME = 8, 1.0, "a device with ids"
+MECHANISM = dn.mechanism("grr", k=8, epsilon=1.0)
+RANDOM = np.random.default_rng(20)
+
+
+def sample(value, n):
+    ids = RANDOM.integers(256, size=(n, 16))
+    ids[:, 2] = ids[:, 2] & 0xF8 | value
+    return np.column_stack([ids, MECHANISM.privatize(np.full(n, value)).data])
+"""
 EXCEEDING: dict[str, Mechanism] = {
     "epsilon doubled": planted.other_epsilon(dn.mechanism("grr", k=4, epsilon=1.0), 2.0),
     "k-1 for k": planted.FewerReplacements(4, 1.0),
@@ -48,7 +64,7 @@ FAULTY: dict[str, tuple[Mechanism, str]] = {
     "coin of the report before": (planted.CoinReused(4, 1.0), "randomness is used twice"),
     "y = x reveals": (planted.OwnNumberReveals(30, 1.0), "gives it away"),
     "subset w+1": (planted.LargerSubset(12, 1.0), "must mark"),
-    "subset in drawing order": (planted.OrderForgotten(12, 1.0), "written in several ways"),
+    "subset in drawing order": (planted.DrawingOrder(12, 1.0), "written in several ways"),
     "padding leaks": (planted.Padded(8, 1.0), "lengths from 1 to 2"),
     "seed in production": (planted.AlwaysSeeded(8, 1.0), "marked as simulated"),
     "fixed seed, unmarked": (planted.AlwaysSeededUnmarked(8, 1.0), "not fresh"),
@@ -79,6 +95,30 @@ def test_trials_see_reports_that_tell_less_than_they_should(name: str) -> None:
 def test_companions_of_the_game_see(name: str) -> None:
     m, reason = FAULTY[name]
     assert any(reason in fault for fault in audited(m, 20_000).faults)
+
+
+def test_a_subset_in_drawing_order_gives_its_sender_away() -> None:
+    m = planted.DrawingOrder(12, 1.0)
+    values = np.arange(2400) % 12
+    codes = m.encode_many(m.privatize(values))
+    first, held = (
+        np.array([code[0] for code in codes]),
+        [value in code for code, value in zip(codes, values, strict=True)],
+    )
+    assert (first[held] == values[held]).all()
+    assert 1000 < sum(held) < 2400
+
+
+def test_an_id_that_follows_from_the_value_is_found_where_it_is_sent_beside_the_report(tmp_path: Path) -> None:
+    # what a device sends is its id and its report: an adapter has both, the id by its bytes
+    path = tmp_path / "device.py"
+    path.write_text(DEVICE)
+    found = dn.audit(path, trials=40_000)
+    assert found.exit_code == 1
+    assert found.empirical is not None
+    assert found.empirical.exceeds
+    path.write_text(DEVICE.replace("ids[:, 2] = ids[:, 2] & 0xF8 | value", "pass"))
+    assert dn.audit(path, trials=40_000).exit_code == 0
 
 
 def test_one_told_value_is_named() -> None:

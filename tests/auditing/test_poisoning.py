@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from benchmarks.liars import batch, padded_lies
 from deniable.auditing.attacks.detectors import threshold
 from deniable.auditing.attacks.pairs import ALARM, pair_test, pairs_of, rarity
-from deniable.core.arrays import Payloads
 from deniable.core.defaults import RATE
-from deniable.mechanisms.base.mechanism import Mechanism
 from tests.running.figures import Record
 
 # k = 100, epsilon 1: the most for one value, the least, and false reports for one standard error of 10,000
@@ -58,28 +57,6 @@ def test_liars_move_an_estimate_by_what_is_said() -> None:
     alone = m.unbiased(m.summarize(honest))[targets].sum()
     assert 400 * both - 300 * alone == pytest.approx(100 * found.together, rel=1e-9)
     assert found.shift == pytest.approx(100 * found.together / 400)
-
-
-def padded_lies(m: Mechanism, honest: Payloads, share: float, targets: int) -> Payloads:
-    """A batch in which this share sets the last bits, and as many others as an honest report of the same size."""
-    data, k = np.array(honest), m.k
-    liars = int(share * len(data))
-    random = np.random.default_rng(9)
-    rows = np.unpackbits(data[:liars].view(np.uint8), axis=1, count=k, bitorder="little")
-    for row in rows:
-        others = max(targets, int(row.sum())) - targets
-        row[:] = np.arange(k) >= k - targets
-        row[random.choice(k - targets, others, replace=False)] = 1
-    padding = np.zeros((liars, 64 * data.shape[1]), np.uint8)
-    padding[:, :k] = rows
-    data[:liars] = np.packbits(padding, axis=1, bitorder="little").view(np.uint64)
-    return data
-
-
-def batch(m: Mechanism, n: int, seed: int) -> Payloads:
-    shares = 1 / np.arange(1, m.k + 1) ** 1.1
-    values = np.random.default_rng(seed).choice(m.k, n, p=shares / shares.sum())
-    return np.array(m.privatize(values, seed=seed).data)
 
 
 @pytest.mark.parametrize("name", ["oue", "ss"])
@@ -135,6 +112,33 @@ def test_a_sum_over_pairs_has_the_mean_zero_and_the_variance_that_is_stated() ->
             moments[kind][1] += chance * z * z
     assert [moments[kind][0] for kind in (0, 1)] == pytest.approx([0, 0], abs=1e-14)
     assert (moments[0][1], moments[1][1]) == pytest.approx(pairs.variances(), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in dn.list_mechanisms() if name not in ("design", "matrix")])
+def test_every_public_part_is_tested_for_its_law(name: str) -> None:
+    m = dn.mechanism(name, k=100, epsilon=1.0)
+    honest = np.array(m.privatize(np.arange(4000) % 100, seed=4).data)
+    public = m.public_part(honest)
+    found = dn.detect_poisoning(m, honest)
+    assert not found.alarm
+    if public is None or public.max() == 0:
+        assert not {"cohort", "public number"} & {check.name for check in found.tests}
+        return
+    # all liars choose the same public part, and are honest otherwise
+    lies = dn.detect_poisoning(m, honest[(public == public[0]) | (np.arange(len(honest)) < 2000)].repeat(2, axis=0))
+    assert lies.tests[0].name in ("cohort", "public number", "cohort and coordinate")
+    fixed = np.repeat(honest[public == public[0]], 1 + 4000 // int((public == public[0]).sum()), axis=0)
+    assert dn.detect_poisoning(m, np.concatenate([honest, fixed])).tests[0].alarm
+
+
+def test_a_pair_of_cohort_and_coordinate_is_seen_where_neither_alone_is_odd() -> None:
+    m = dn.mechanism("hcms", k=20, epsilon=1.0, cohorts=16, buckets=16)
+    honest = np.array(m.privatize(np.arange(20_000) % 20, seed=4).data)
+    cohorts, coordinates = np.divmod(honest // 2, 15)
+    diagonal = honest[(cohorts + coordinates) % 3 == 0]  # each cohort and coordinate is about as frequent as before
+    found = {check.name: check.alarm for check in dn.detect_poisoning(m, np.concatenate([honest, diagonal])).tests}
+    assert found["cohort and coordinate"]
+    assert not found["coordinate"]
 
 
 @pytest.mark.parametrize("name", ["olh", "clh", "rhr", "orr", "hcms", "orappor", "mss", "oue", "she"])

@@ -70,6 +70,13 @@ def test_repeated_reports_are_those_of_all_sequences(name: str) -> None:
         assert found.right[count - 1] == pytest.approx(math.fsum(max(pair) for pair in pairs) / 2, rel=1e-9)
 
 
+@pytest.mark.parametrize("name", ["clh", "she", "mss", "grr", "oue", "csr"])
+def test_shares_that_are_rounded_say_so(name: str) -> None:
+    found = dn.averaging(dn.mechanism(name, k=20, epsilon=1.0), 3)
+    assert found.rounded == (name == "clh")
+    assert ("about right" in str(found)) == found.rounded
+
+
 def test_more_reports_are_surer_and_no_surer_than_their_epsilons_allow() -> None:
     found = dn.averaging(dn.mechanism("csr", k=100, epsilon=1.0), 365)
     assert all(one <= other for one, other in itertools.pairwise(found.right))

@@ -10,6 +10,7 @@ import pytest
 import deniable as dn
 from deniable.auditing.audit import audit
 from tests.cli.command import check_refusal, run, succeed
+from tests.contract import cases
 
 CODE = """
 def keeps(value, words):
@@ -43,6 +44,18 @@ def test_a_sound_spec_prints_one_screen_and_exits_with_0(spec: Path) -> None:
     assert printed.count("\n") < 15
     for part in ("keeps its promise", "largest ratio", "epsilon spent", "slack", "witness", "attack rate", "vectors"):
         assert part in printed
+
+
+@pytest.mark.parametrize("name", dn.list_mechanisms())
+def test_every_mechanism_is_audited_on_one_screen(name: str, tmp_path: Path) -> None:
+    made = [cases.of(name).one(), *([] if name in ("design", "matrix") else [dn.mechanism(name, k=100, epsilon=1.0)])]
+    for m in made:
+        path = tmp_path / "spec.json"
+        path.write_text(m.spec.to_json())
+        printed = succeed("audit", path).splitlines()
+        assert len(printed) < 15
+        assert max(map(len, printed)) <= 160
+        assert len(printed) + len(str(audit(m, trials=2000).empirical).splitlines()) < 30
 
 
 def test_trials_add_a_bound_and_its_failure_probability(spec: Path) -> None:
@@ -136,3 +149,66 @@ def test_results_have_cards_and_short_descriptions(spec: Path) -> None:
     assert found.empirical is not None
     assert "epsilon=1" in repr(found.exact)
     assert "alpha=1e-09" in repr(found.empirical)
+
+
+MEMO = """
+cache = {}
+
+
+def remembers(value, words):
+    return cache.setdefault(words, value if words[0] < 12 else words[1] % 4)
+
+
+def sound(value, words):
+    return value if words[0] < 12 else words[1] % 4
+
+"""
+
+
+def test_code_of_a_file_runs_once_more_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("memo_code.py").write_text(MEMO)
+    sizes = ("--values", 4, "--words", 2, "--bits", 4, "--promised", 2.6)
+    check_refusal(run("audit", "memo_code:remembers", *sizes), "It keeps state, or draws by itself")
+    assert "again in a process of its own" in succeed("audit", "memo_code:sound", *sizes)
+
+
+ENDING = {
+    "at import": ("import sys\nVALUES, EPSILON = 3, 1.0\nsys.exit(0)\n", "the adapter must run to its end"),
+    "in sample": (
+        "import sys\nVALUES, EPSILON = 3, 1.0\ndef sample(value, n): sys.exit(0)\n",
+        "sample(value, n) must run to its end, got sys.exit(0)",
+    ),
+    "raises": ("VALUES, EPSILON = 3, 1.0\ndef sample(value, n): raise KeyError('x')\n", "got KeyError ('x')"),
+    "no Python": ("def sample(:\n", "got a syntax error in line 1"),
+    "no promise": ("VALUES, EPSILON = 3, 'x'\ndef sample(value, n): return [0] * n\n", "must be"),
+}
+
+
+@pytest.mark.parametrize("fault", ENDING)
+def test_an_adapter_that_fails_or_ends_the_process_exits_with_2(fault: str, tmp_path: Path) -> None:
+    text, reason = ENDING[fault]
+    path = tmp_path / "box.py"
+    path.write_text(text)
+    check_refusal(run("audit", path, "--trials", 2000), reason)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("exits_when_called", "import sys\ndef code(value, words): sys.exit(0)\n"),
+        ("exits_when_imported", "import sys\nsys.exit(0)\ndef code(value, words): return 0\n"),
+        ("raises_when_called", "def code(value, words): raise OSError(2, 'gone')\n"),
+        ("wrong_syntax", "def code(:\n"),
+        (
+            "exits_elsewhere",
+            "import os, sys\nif sys.argv[-1].endswith('digests'): os._exit(0)\ndef code(value, words): return 0\n",
+        ),
+    ],
+)
+def test_code_that_fails_or_ends_the_process_exits_with_2(
+    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(f"{name}.py").write_text(text)
+    check_refusal(run("audit", f"{name}:code", "--values", 2, "--words", 1, "--bits", 2), "must run")

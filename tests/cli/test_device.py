@@ -56,6 +56,10 @@ def test_status_lists_and_explains(collector: Collector, where: list[object]) ->
     succeed("device", "answer", "walk", "--consent", *where)
     assert succeed("device", "status", "--store", where[-1]) == "commute: waiting, epsilon 1\nepsilon spent: 1\n"
     assert "a factor of at most 2.72" in succeed("device", "status", "--store", where[-1], "--explain")
+    assert "the exact law of the odds" in succeed("device", "status", "--store", where[-1], "--delta", 1e-6)
+    listed = json.loads(succeed("device", "status", "--store", where[-1], "--delta", 1e-6, "--json"))
+    assert listed["composed"]["basic"] == listed["spent"]
+    check_refusal(run("device", "status", "--store", where[-1], "--delta", 2), "delta must be")
     found = json.loads(succeed("device", "status", "--store", where[-1], "--explain", "--json"))
     assert found["answers"][0]["odds"] == pytest.approx(2.718, abs=1e-3)
     assert collector.requests.total() == 1

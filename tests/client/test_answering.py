@@ -242,3 +242,20 @@ def test_after_a_refresh_answering_asks_for_nothing(collector: Collector, device
     before = collector.requests.total()
     assert device().answer("walk").state == "waiting"
     assert collector.requests.total() == before
+
+
+def test_all_answers_of_a_ledger_are_composed(device: Device, store: Path) -> None:
+    client = device(spec=QUESTION)
+    assert client.composed() is None
+    client.answer("walk")
+    with closing(sqlite3.connect(store)) as database, database:
+        for number in range(60):
+            line = ("", "site", f"weekly {number}", "0" * 64, 0.1, "{}")
+            columns = "person, site, collection, fingerprint, epsilon, document"
+            database.execute(f"INSERT INTO ledger ({columns}) VALUES (?, ?, ?, ?, ?, ?)", line)
+    each = [QUESTION.guarantee().epsilon, *[0.1] * 60]
+    assert client.composed(1e-6) == dn.compose(each, delta=1e-6)
+    composed = client.composed(1e-6)
+    assert composed is not None
+    assert client.spent() == composed.basic > composed.epsilon
+    assert client.composed() == dn.compose(each)

@@ -22,7 +22,12 @@ TESTS = "tests/mechanisms/response/test_abstaining_response.py"
 VECTORS = f"vectors/{NAME}-labels.json"
 GUIDE = {block.title: block.text for block in blocks(DOCS / "adding-a-mechanism.md") if block.title}
 
-APART = ("docs/papers", "docs/methods.md", "docs/collector-api.md")  # derived from other code than mechanisms
+APART = (
+    "docs/papers",
+    "docs/methods.md",
+    "docs/collector-api.md",
+    "docs/audit.md",
+)  # derived from other code than mechanisms
 DERIVED = {path for path in (*derived.FILES, *derived.PARTS) if not path.startswith(APART)}
 LONG = "docs/mechanisms/index.md"  # its numbers are computed for every mechanism
 ALL_OF_IT = ("tests/contract", TESTS, "tests/randomness", "tests/tools/test_vectors.py", "tests/docs/test_snippets.py")
@@ -44,7 +49,7 @@ def run(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree with nothing but what the guide writes by hand, and what its commands make of it."""
     folder = tmp_path_factory.mktemp("tree") / "copy"
-    for name in ("src", "tests", "tools", "papers", "docs", "vectors", "changelog.d"):
+    for name in ("src", "tests", "tools", "benchmarks", "papers", "docs", "vectors", "changelog.d"):
         shutil.copytree(ROOT / name, folder / name)
     for name in ("mkdocs.yml", "README.md", "pyproject.toml"):
         shutil.copy2(ROOT / name, folder / name)

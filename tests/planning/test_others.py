@@ -13,7 +13,7 @@ def test_a_plan_says_what_liars_gain() -> None:
     plan = dn.plan(k=100, epsilon=1.0, n=10_000, liars=0.01, targets=10)
     assert plan.poisoning is not None
     assert plan.poisoning.shift == dn.poisoning(plan.mechanism, 10, liars=0.01, n=10_000).shift
-    assert "1% of users, lying together, add 15% to 10 values" in str(plan)
+    assert "1% of users, lying together, add 32.4% to 10 values" in str(plan)
     assert dn.plan(k=100, epsilon=1.0, n=10_000).poisoning is None
 
 

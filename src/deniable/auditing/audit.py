@@ -14,9 +14,9 @@ from deniable.auditing.exact import callables, matrices
 from deniable.auditing.exact.audit import ExactAudit
 from deniable.auditing.exact.specs import audit_text
 from deniable.core.display import brief
-from deniable.core.errors import InvalidArgument, kind_of
+from deniable.core.errors import DeniableError, InvalidArgument, kind_of
 from deniable.core.spec import Spec
-from deniable.core.validate import positive, whole
+from deniable.core.validate import positive, strictly_between, whole
 from deniable.mechanisms.base.mechanism import Mechanism
 
 ALPHA = 1e-9
@@ -30,6 +30,7 @@ class Audit:
 
     exact: ExactAudit | None = None
     empirical: EmpiricalAudit | None = None
+    skipped: str = ""  # why trials that were asked for were not made
 
     @property
     def passed(self) -> bool:
@@ -52,10 +53,10 @@ class Audit:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data."""
         exact, empirical = (None if part is None else part.to_dict() for part in (self.exact, self.empirical))
-        return {"passed": self.passed, "exact": exact, "empirical": empirical}
+        return {"passed": self.passed, "exact": exact, "empirical": empirical, "skipped": self.skipped}
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, self._parts))
+        return "\n\n".join([*map(str, self._parts), *([f"no trials: {self.skipped}"] if self.skipped else [])])
 
     def __repr__(self) -> str:
         return brief(self, *(part.verdict for part in self._parts))
@@ -91,12 +92,16 @@ def audit(
     (True, True)
     """
     claim = None if promised is None else Fraction(positive(promised=promised))
+    alpha = strictly_between(0, 0.5, alpha=alpha)
     if isinstance(target, Path):
         target = _read(target)
-    if isinstance(target, Adapter):
+    _check_options(target, by_id and trials is None, values=values, words=words, bits=bits)
+    if isinstance(target, Adapter) and not by_id:
         return _black_box(target, trials, alpha, promised, progress)
     if isinstance(target, Mechanism | Spec | str | bytes | Mapping):
         return _spec(target, claim, trials, alpha, by_id, progress)
+    if by_id:
+        raise InvalidArgument("by_id", "be left out", by_id, "It is for a spec with public coins, such as clh.")
     if trials is not None:
         hint = "An exact audit needs none; an Adapter has reports to draw."
         raise InvalidArgument("trials", "be given for a spec or an Adapter", trials, hint)
@@ -111,6 +116,17 @@ def audit(
     matrix = target if isinstance(target, matrices.Matrix) else matrices.checked(_rows(target))
     title = f"a matrix of {len(matrix.rows)} values and {len(matrix.rows[0])} reports"
     return Audit(ExactAudit(title, matrices.channel_of(matrix), claim, matrix.labels))
+
+
+def _check_options(target: Any, untried: bool, **sizes: int | None) -> None:
+    """Refuse options that the target has no use for."""
+    spec = isinstance(target, Mechanism | Spec | str | bytes | Mapping)
+    if untried:
+        raise InvalidArgument("by_id", "be given with trials", True, "Say how many reports are to be made.")
+    given = {name: size for name, size in sizes.items() if size is not None}
+    if given and (spec or isinstance(target, Adapter) or not callable(target)):
+        name = next(iter(given))
+        raise InvalidArgument(name, "be left out", given[name], "It is for a function of a value and its words.")
 
 
 def _read(path: Path) -> Any:
@@ -149,12 +165,15 @@ def _spec(
     text = _text(target)
     exact = audit_text(text)
     exact = exact if claim is None else replace(exact, promised=claim)
-    if trials is None or exact.broken:  # clients refuse such a spec: there are no reports
+    if trials is None:
         return Audit(exact)
     from deniable.auditing.empirical.mechanisms import audit_mechanism
     from deniable.auditing.empirical.sources import by_ids
 
-    made = target if isinstance(target, Mechanism) else from_spec(text, limits=OWN)
+    try:
+        made = target if isinstance(target, Mechanism) else from_spec(text, limits=OWN)
+    except DeniableError:  # as the exact audit says
+        return Audit(exact, skipped="clients refuse this spec, so that there are no reports")
     promise = None if claim is None else float(claim)
     source = by_ids(made) if by_id else None
     return Audit(exact, audit_mechanism(made, trials, alpha, promised=promise, source=source, progress=progress))

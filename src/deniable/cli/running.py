@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -92,15 +92,26 @@ def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
         warnings.showwarning = _show_warning
         try:
             if f"_{name.upper()}_COMPLETE" in os.environ:  # a shell wants a line completed
-                command.main(arguments, prog_name=name)
+                return int(_ended(lambda: command.main(arguments, prog_name=name)) or 0)
             # not command(), which would end the process and word the errors itself
-            with command.make_context(name, arguments) as context:
+            made = _ended(lambda: command.make_context(name, arguments))
+            if isinstance(made, int):
+                return made
+            with made as context:
                 command.invoke(context)
         except typer.Exit as finished:
             return finished.exit_code
-        except SystemExit as finished:  # how typer ends a completion
-            return int(finished.code or 0)
+        except SystemExit as finished:  # of code that a command was given to run: nothing was done
+            raise CommandError(f"the command was ended by sys.exit({finished.code!r}) before it was done") from finished
     return 0
+
+
+def _ended(call: Callable[[], Any]) -> Any:
+    """What a call of typer's returns, or the exit code, which is how it ends a completion and its installation."""
+    try:
+        return call()
+    except SystemExit as finished:
+        return int(finished.code or 0)
 
 
 def _complain(name: str, message: str, kind: str, code: int, arguments: list[str]) -> int:

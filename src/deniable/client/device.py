@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Self
 
+from deniable.auditing.composition.composed import Composition
 from deniable.client import ledger
 from deniable.client.asking import Asking, Forms, Spec
 from deniable.client.background import Background
@@ -21,6 +22,7 @@ from deniable.client.store import Store
 from deniable.client.web import Web, is_encrypted, site_of
 from deniable.core.display import brief
 from deniable.core.errors import InvalidArgument
+from deniable.core.rounding import rounded_up
 from deniable.core.validate import between, positive
 from deniable.wire.frames import read_report
 from deniable.wire.keys import WRITE, Key
@@ -145,7 +147,15 @@ class Client:
     def spent(self) -> float:
         """Epsilon of all answers of this person in the store, added up and rounded up."""
         with self._store.transaction() as database:
-            return ledger.rounded_up(ledger.spent(database, self._asked.person))
+            return rounded_up(ledger.spent(database, self._asked.person))
+
+    def composed(self, delta: float = 0.0) -> Composition | None:
+        """What all answers of this person in the store spend together, by each rule of `dn.compose`; None if none.
+
+        With a delta above 0, many small ones spend far less, but for this probability. The cap counts the sum.
+        """
+        with self._store.transaction() as database:
+            return ledger.composed(database, self._asked.person, delta)
 
     def explain(self) -> Explanation:
         """What was sent, and in plain words what anybody can conclude from it."""

@@ -9,13 +9,14 @@ Nothing but a report that was finished is ever sent, so whoever is stopped in be
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from fractions import Fraction
 from typing import NamedTuple
 
+from deniable.auditing.composition.composed import Composition, compose
 from deniable.client.entries import BEGUN, EXPIRED, FORGOTTEN, REFUSED, SENT, WAITING, WITHDRAWING, Entry
 from deniable.client.errors import CapReached, ConsentMissing
+from deniable.core.rounding import rounded_up
 from deniable.wire.frames import Frame
 
 _COLUMNS = """
@@ -78,10 +79,14 @@ def spent(database: sqlite3.Connection, person: str) -> Fraction:
     return sum((Fraction(epsilon) for (epsilon,) in rows), Fraction())
 
 
-def rounded_up(number: Fraction) -> float:
-    """The number as a float that is not below it."""
-    nearest = float(number)
-    return nearest if nearest >= number else math.nextafter(nearest, math.inf)
+def composed(database: sqlite3.Connection, person: str, delta: float) -> Composition | None:
+    """What all answers of a person spend together but for this probability; None before the first one.
+
+    The sum, which the cap counts, holds always. What holds but for delta needs questions whose epsilons were chosen
+    without a look at earlier answers, as those of a collector are that asks everybody the same.
+    """
+    rows = database.execute("SELECT epsilon FROM ledger WHERE person = ?", (person,)).fetchall()
+    return compose([epsilon for (epsilon,) in rows], delta=delta) if rows else None
 
 
 def adopt(database: sqlite3.Connection, asked: Asked, fingerprint: str = "") -> None:

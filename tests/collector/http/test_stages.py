@@ -19,6 +19,7 @@ from deniable.collector.http.incoming import Headers, Reader
 from deniable.collector.http.logs import Log
 from deniable.collector.http.reading import Reading
 from deniable.collector.http.routing import Routes
+from deniable.collector.http.threads import Threads
 from deniable.collector.service.directory import Directory
 from deniable.collector.service.formed import Forms
 from deniable.collector.service.service import Service
@@ -45,7 +46,7 @@ STAGES: dict[str, tuple[object, str, tuple[tuple[str, ...], ...]]] = {
     "a short frame": (short, "read_report", (REPORT,)),
     "taking": (Service, "take", (REPORT, BATCH, LONG)),
     "the door": (Door, "_take", (BATCH, LONG)),
-    "a thread": (Application, "_in_thread", (ESTIMATE, PREVIEW)),
+    "a thread": (Threads, "run", (ESTIMATE, PREVIEW)),
     "a selection": (Reading, "_selection", (ESTIMATE,)),
     "the answer": (Reading, "_cached", (ESTIMATE,)),
     "a form": (Forms, "of", (FORM,)),

@@ -36,6 +36,11 @@ _PUBLIC = (
     "The public number is drawn by the device and lies inside the report (encode); a report whose number follows from "
     "an id (encode_class) is not anonymous."
 )
+_BY_ID = (
+    "A report whose public number follows from its id means something only beside the id, which tells who sent it: no "
+    "shuffle hides that. Put the number into the report (encode), or take csr."
+)
+_RANDOM_IDS = "Ids are random, new for every report, and nobody can link them to people: they name a report alone."
 
 
 def amplify(
@@ -45,12 +50,14 @@ def amplify(
     delta: float | None = None,
     epsilon: float | None = None,
     liars: float = 0.0,
+    by_id: bool = False,
 ) -> Amplification:
     """Bound the privacy of one person once the reports of n people have been shuffled: central epsilon and delta.
 
     Give the mechanism, or the local epsilon of any mechanism; and delta, to find epsilon, or a central epsilon, to find
-    delta. `liars` is the share of reports that may be false, which hide nobody. The answer holds for any values of the
-    others and lists its conditions; only bounds that are proved are used.
+    delta. `liars` is the share of reports that may be false, which hide nobody. `by_id`: reports carry ids, which are
+    refused where the public coin follows from the id, and are a condition more elsewhere. The answer holds for any
+    values of the others and lists its conditions; only bounds that are proved are used.
 
     >>> import deniable as dn
     >>> found = dn.amplify(dn.mechanism("ss", k=100, epsilon=2.0), n=100_000, delta=1e-6)
@@ -58,6 +65,8 @@ def amplify(
     ('0.023', 'privacy blanket')
     """
     ratio, local, laws = _channel(mechanism)
+    if by_id and isinstance(mechanism, PublicCoin):
+        raise InvalidArgument("by_id", f"be left out for {mechanism.name}", by_id, _BY_ID)
     n = whole(1, MAX_COUNT, n=n)
     honest = _honest(n, liars)
     if (delta is None) == (epsilon is None):
@@ -87,7 +96,11 @@ def amplify(
         bound=best if best is not None and epsilon < local else "none: as without a shuffle",
         bounds=bounds,
         closed=quick,
-        conditions=(*CONDITIONS, _PUBLIC) if isinstance(mechanism, PublicCoin) else CONDITIONS,
+        conditions=(
+            *CONDITIONS,
+            *([_PUBLIC] if isinstance(mechanism, PublicCoin) else []),
+            *([_RANDOM_IDS] if by_id else []),
+        ),
         notes=_notes(mechanism, laws),
     )
 

@@ -1,7 +1,8 @@
 """What several fresh reports about one value give away: noise that averages out.
 
 Exact for the two values that are easiest to tell apart: each report moves the logarithm of their odds by a step whose
-law the channel states (amplification/pair_laws.py), and the steps of independent reports add up.
+law the channel states (amplification/pair_laws.py), and the steps of independent reports add up. Where the steps have
+no common unit, as those of clh, they are rounded to a fine grid, and the answer says so.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ MOST_REPORTS = 1000
 class Averaging:
     """How often the best guess between two equally likely values is right after 1, 2, ... fresh reports.
 
-    `epsilons` are the most that so many reports can spend: they add up.
+    `epsilons` are the most that so many reports can spend: they add up. `rounded`: the shares are not exact, since the
+    log odds were rounded to a grid of 64 steps up to the largest.
     """
 
     mechanism: str
     epsilon: float
     right: tuple[float, ...]
+    rounded: bool = False
 
     @property
     def reports(self) -> int:
@@ -69,7 +72,8 @@ class Averaging:
             f"{count:8,} {100 * self.right[count - 1]:8.3f}% {self.epsilon * count:9.3g}"
             for count in [*shown, self.reports]
         ]
-        return "\n".join([heading, *rows])
+        note = f"{'':8} shares are about right: the log odds are rounded to 1/{_PARTS} of the largest"
+        return "\n".join([heading, *rows, *([note] if self.rounded else [])])
 
 
 def averaging(mechanism: Mechanism, reports: int = 30) -> Averaging:
@@ -86,13 +90,14 @@ def averaging(mechanism: Mechanism, reports: int = 30) -> Averaging:
         hint = "Composition bounds it: the epsilons of the reports add up."
         raise InvalidArgument("mechanism", "state the law of its reports", mechanism.name, hint)
     best = np.max([_right(law, reports) for law in laws], axis=0)
-    return Averaging(mechanism.name, mechanism.guarantee().epsilon, tuple(best.tolist()))
+    rounded = any(not _unit(np.log(law.first / law.second))[1] for law in laws)
+    return Averaging(mechanism.name, mechanism.guarantee().epsilon, tuple(best.tolist()), rounded)
 
 
 def _right(law: PairLaw, reports: int) -> Floats:
     """How often the sign of the summed log odds is right, after each number of reports."""
     odds = np.log(law.first / law.second)
-    unit = _unit(odds)
+    unit, _ = _unit(odds)
     steps = np.rint(odds / unit).astype(np.int64)
     size = int(np.abs(steps).max())
     step_law = np.bincount(steps + size, law.chance * law.first, 2 * size + 1)
@@ -105,11 +110,11 @@ def _right(law: PairLaw, reports: int) -> Floats:
     return np.maximum.accumulate(found)
 
 
-def _unit(odds: Floats) -> float:
-    """The largest step of which all log odds are multiples, or a fine one."""
+def _unit(odds: Floats) -> tuple[float, bool]:
+    """The largest step of which all log odds are multiples, or a fine one; and whether they are."""
     sizes = np.unique(np.round(np.abs(odds[np.abs(odds) > 1e-12]), 9))
     least = float(sizes.min())
     multiples = sizes / least
     if np.abs(multiples - np.rint(multiples)).max() < 1e-6:
-        return least
-    return float(sizes.max()) / _PARTS
+        return least, True
+    return float(sizes.max()) / _PARTS, False

@@ -36,8 +36,8 @@ class Check:
 class Detection:
     """What the tests say of a batch. `targets` are the values that lies push, where a test names them.
 
-    `rate` is the share of honest batches with an alarm, at most. `skipped` has a reason for each test that does not
-    apply, `blind` what no test here can see.
+    `rate` is about the largest share of honest batches with an alarm: the law of pairs is that of many reports.
+    `skipped` has a reason for each test that does not apply, `blind` what no test here can see.
     """
 
     mechanism: str
@@ -67,7 +67,7 @@ class Detection:
 
     def __str__(self) -> str:
         verdict = "ALARM: no honest batch looks like this" if self.alarm else "no alarm"
-        lines = [f"{verdict} ({self.n:,} reports of {self.mechanism}; false alarms: at most {self.rate:.2g} per batch)"]
+        lines = [f"{verdict} ({self.n:,} reports of {self.mechanism}; false alarms: about {self.rate:.2g} per batch)"]
         for test in self.tests:
             mark = "!" if test.alarm else " "
             lines.append(
@@ -84,7 +84,7 @@ class Detection:
 def detect_poisoning(mechanism: Mechanism, reports: Any, *, level: float = LEVEL) -> Detection:
     """Look for false reports in a batch; reports are taken as `summarize` takes them, but must have been kept.
 
-    `level`: the share of honest batches in which each test gives an alarm, at most.
+    `level`: the share of honest batches in which each test gives an alarm: at most, and for pairs of values about.
 
     >>> import deniable as dn
     >>> m = dn.mechanism("oue", k=50, epsilon=1.0)

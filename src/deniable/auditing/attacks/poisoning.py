@@ -2,7 +2,7 @@
 
 The estimate is a mean over reports: n f = sum phi(y_i). A false report that aims at the values T adds
 
-    G = max over reports y of  sum over v in T of phi(y)_v
+    G = max over reports y of  sum over v in T of phi(y)_v        and over T too, where liars choose the values
 
 to n times their estimated share, where an honest one adds their share on average. A share beta of false reports so
 moves the targets by beta (G - f_T), and no attack moves them further.
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from deniable.auditing.attacks.gains import BOUND, EXACT, TRIED, Gain, gain_of, largest_gain
 from deniable.auditing.attacks.pairs import visible_liars
 from deniable.core.display import brief, share_of_users
 from deniable.core.domain.open import Open
@@ -34,8 +35,10 @@ class Poisoning:
     """The most that false reports gain.
 
     `least` and `most`: what one report adds to the estimated number of users with one value. `together`: the most that
-    it adds to those of all targets together. `shift`: by how much the liars move the share of all targets together, if
-    their true share is 0. `hidden`: false reports that move a rare value by one standard error. `visible`: the share of
+    it adds to those of all targets together. Where only the number of targets was given, `targets` are values for which
+    that is most, and `rule` says how it was found: "exact"; "at most", an upper bound of which `reached` was attained;
+    or the most "of the values tried". `shift`: by how much the liars move the share of all targets together, if their
+    true share is 0. `hidden`: false reports that move a rare value by one standard error. `visible`: the share of
     liars from which the pair detector sees them, None where it does not apply.
     """
 
@@ -48,6 +51,8 @@ class Poisoning:
     together: float
     hidden: float
     visible: float | None
+    reached: float
+    rule: str = EXACT
 
     @property
     def shift(self) -> float:
@@ -64,7 +69,7 @@ class Poisoning:
     def __str__(self) -> str:
         several = len(self.targets) > 1
         many = f"{len(self.targets):,} targets" if several else f"value {self.targets[0]!r}"
-        together = f", and those of {many} together by up to {_number(self.together)}" if several else ""
+        together = f", and those of {many} together by {self._together()}" if several else ""
         alone = math.ceil(self.hidden)
         lines = [
             f"One false report moves a count by {_number(self.least)} to +{_number(self.most)}{together}.",
@@ -77,11 +82,18 @@ class Poisoning:
             lines.append("Lies for one value look like honest reports: no detector sees them.")
         return "\n".join(lines)
 
+    def _together(self) -> str:
+        if self.rule == BOUND:
+            return f"at most {_number(self.together)} (a bound; {_number(self.reached)} was reached)"
+        return f"up to {_number(self.together)}" + (f" ({TRIED}; others may gain more)" if self.rule == TRIED else "")
+
 
 def poisoning(
     mechanism: Mechanism, targets: Iterable[Any] | int = 1, *, liars: float = 0.01, n: int = 10_000
 ) -> Poisoning:
-    """Compute the most that a share of `liars` among n users gains for the targets: labels, or a number of values.
+    """Compute the most that a share of `liars` among n users gains for the targets: labels, or how many.
+
+    Of a number of targets, those are taken for which one report adds most.
 
     >>> import deniable as dn
     >>> found = dn.poisoning(dn.mechanism("oue", k=100, epsilon=1.0), 10)
@@ -90,43 +102,33 @@ def poisoning(
     """
     if isinstance(mechanism.domain, Open):
         raise InvalidArgument("domain", "be closed here", "open", "Targets need a list of values.")
-    places, labels = _targets(mechanism, targets)
+    gain = _gain(mechanism, targets)
     liars, n = strictly_between(0, 1, liars=liars), whole(1, MAX_COUNT, n=n)
-    ends = mechanism.influence
-    if ends is None:
-        ends = min_max([mechanism.additions(np.eye(1, mechanism.k, place)[0]) for place in places])
-    together = np.zeros(mechanism.k)
-    together[places] = 1.0
     return Poisoning(
         mechanism=mechanism.name,
-        targets=labels,
+        targets=tuple(mechanism.domain.label(place) for place in gain.places),
         n=n,
         liars=liars,
-        least=ends[0],
-        most=ends[1],
-        together=mechanism.additions(together)[1],
-        hidden=math.sqrt(n * mechanism.variance(0.0)) / ends[1],
-        visible=visible_liars(mechanism, len(places), n),
+        least=gain.least,
+        most=gain.most,
+        together=gain.together,
+        hidden=math.sqrt(n * mechanism.variance(0.0)) / gain.most,
+        visible=visible_liars(mechanism, len(gain.places), n),
+        reached=gain.reached,
+        rule=gain.rule,
     )
+
+
+def _gain(mechanism: Mechanism, targets: Iterable[Any] | int) -> Gain:
+    if isinstance(targets, (int, np.integer)) and not isinstance(targets, bool):
+        return largest_gain(mechanism, whole(1, mechanism.k, targets=targets))
+    if isinstance(targets, (str, bytes)) or not isinstance(targets, Iterable):
+        raise InvalidArgument("targets", "be a list of values, or how many", kind_of(targets))
+    places = sorted({place_of(mechanism.domain, label) for label in targets})
+    if not places:
+        raise InvalidArgument("targets", "name at least one value", [])
+    return gain_of(mechanism, tuple(places))
 
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def min_max(ends: list[tuple[float, float]]) -> tuple[float, float]:
-    """The least and the largest of several ranges."""
-    return min(low for low, _ in ends), max(high for _, high in ends)
-
-
-def _targets(mechanism: Mechanism, targets: Iterable[Any] | int) -> tuple[list[int], tuple[Any, ...]]:
-    if isinstance(targets, (int, np.integer)) and not isinstance(targets, bool):
-        many = whole(1, mechanism.k, targets=targets)
-        places = [mechanism.k * place // many for place in range(many)]  # spread evenly
-    elif isinstance(targets, (str, bytes)) or not isinstance(targets, Iterable):
-        raise InvalidArgument("targets", "be a list of values, or how many", kind_of(targets))
-    else:
-        places = sorted({place_of(mechanism.domain, label) for label in targets})
-        if not places:
-            raise InvalidArgument("targets", "name at least one value", [])
-    return places, tuple(mechanism.domain.label(place) for place in places)

@@ -16,13 +16,12 @@ from deniable.core.extras import needed
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.cohorts.flipped_filters import FlippedFilters
 from deniable.mechanisms.cohorts.hadamard_sketch import HadamardSketch
-from deniable.mechanisms.cohorts.hashed_response import HashedResponse
-from deniable.mechanisms.hashing.public_coins import PublicCoin
-from deniable.mechanisms.subsets.modular_subset import ModularSubsetSelection
+from deniable.mechanisms.layouts.symbols import SymbolLayout
 from deniable.mechanisms.unary.histogram_summation import SummationHistogramEncoding
 from deniable.mechanisms.unary.unary_encoding import UnaryEncoding
 
 _CLASSES = 1024  # of a uniform number, at most
+_NAMES = dict.fromkeys(("clh", "olh", "blh", "flh", "rhr"), "public number") | {"hcms": "cohort and coordinate"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,27 +46,30 @@ class PublicPart:
 
 def public_parts(mechanism: Mechanism, data: Payloads) -> Iterator[PublicPart]:
     """The parts of these reports with a known law."""
-    if isinstance(mechanism, PublicCoin):
-        yield _uniform("public number", data.astype(np.int64) // mechanism.classes, mechanism.publics)
-    elif isinstance(mechanism, HashedResponse):
-        yield _uniform("cohort", data.astype(np.int64) // mechanism.buckets, mechanism.cohorts)
-    elif isinstance(mechanism, HadamardSketch):
-        pairs = data.astype(np.int64) // 2
-        yield _uniform("cohort", pairs // mechanism.coordinates, mechanism.cohorts)
-        yield _uniform("coordinate", pairs % mechanism.coordinates, mechanism.coordinates)
-    elif isinstance(mechanism, ModularSubsetSelection):
-        yield _uniform("cohort", data[:, 0].astype(np.int64), mechanism.cohorts)
-    elif isinstance(mechanism, FlippedFilters):
-        yield _uniform("cohort", data[:, 0].astype(np.int64), mechanism.cohorts)
-        if mechanism.hashes == 1:
-            flip = float(mechanism.flip)
-            yield _marks(data[:, 1:], mechanism.buckets, 1 - flip, flip)
+    public = mechanism.public_part(data)
+    if public is not None and _publics(mechanism) > 1:
+        yield _uniform(_NAMES.get(mechanism.name, "cohort"), public, _publics(mechanism))
+    if isinstance(mechanism, HadamardSketch):
+        cohorts, coordinates = np.divmod(mechanism.public_part(data), mechanism.coordinates)
+        yield _uniform("cohort", cohorts, mechanism.cohorts)
+        yield _uniform("coordinate", coordinates, mechanism.coordinates)
+    elif isinstance(mechanism, FlippedFilters) and mechanism.hashes == 1:
+        yield _marks(data[:, 1:], mechanism.buckets, float(1 - mechanism.flip), float(mechanism.flip))
     elif isinstance(mechanism, UnaryEncoding):
         yield _marks(data, mechanism.k, float(mechanism.channel.p), float(mechanism.channel.q))
     elif isinstance(mechanism, SummationHistogramEncoding):
         above = sum(mechanism.weights[mechanism.reach + 1 :]) / sum(mechanism.weights)
         high = (data > mechanism.reach).sum(axis=1)
         yield PublicPart("levels above the middle", high, _number_of_marks(mechanism.k, 1 - above, above))
+
+
+def _publics(mechanism: Mechanism) -> int:
+    """The number of different public parts: that of the last report is the largest."""
+    if not isinstance(mechanism.layout, SymbolLayout):  # a report begins with its cohort
+        return int(mechanism.cohorts)  # type: ignore[attr-defined]
+    last = mechanism.public_part(np.array([mechanism.layout.symbols - 1], np.uint32))
+    assert last is not None
+    return int(last[0]) + 1
 
 
 def _uniform(name: str, numbers: Integers, size: int) -> PublicPart:

@@ -16,18 +16,16 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from deniable.core.arrays import Floats
+from deniable.auditing.composition.law import odds_law
 from deniable.core.display import at_most, brief
 from deniable.core.errors import InvalidArgument, kind_of
+from deniable.core.rounding import rounded_up
 from deniable.core.validate import between, positive, whole
 
 MOST = 100_000  # reports
-_LATTICE = 2**14  # points on each side of the grid of log odds
-_ROUNDING = 1e-12  # relative, of sums of products
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def compose(epsilons: float | Iterable[float], times: int = 1, *, delta: float =
     reports = sum(spent.values())
     if reports > MOST:
         raise InvalidArgument("times", f"leave at most {MOST:,} reports", times)
-    basic = math.fsum(epsilon * count for epsilon, count in spent.items())
+    basic = _sum(spent)
     if delta == 0:
         return Composition(reports, 0.0, basic, None, None)
     if delta >= 1:
@@ -107,59 +105,20 @@ def _advanced(spent: Counter[float], delta: float) -> float:
 
 def composed_delta(spent: Counter[float], epsilon: float) -> float:
     """The least delta with which all these reports together are (epsilon, delta)-private, rounded up."""
-    law, unit = _law(spent)
-    return _delta(law, unit, epsilon)
-
-
-def _delta(law: Floats, unit: float, epsilon: float) -> float:
-    """The mean of (1 - e^(epsilon - odds))_+ over the law of the log odds."""
-    places = unit * (np.arange(len(law)) - len(law) // 2)
-    above = places > epsilon
-    return min(1.0, float(law[above] @ -np.expm1(epsilon - places[above])) * (1 + _ROUNDING) + _ROUNDING**2)
+    return odds_law(spent).delta(epsilon)
 
 
 def _exact(spent: Counter[float], delta: float, basic: float) -> float:
-    law, unit = _law(spent)
+    law = odds_law(spent)
     low, high = 0.0, basic
-    if _delta(law, unit, 0.0) <= delta:
+    if law.delta(0.0) <= delta:
         return 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if _delta(law, unit, middle) <= delta else (middle, high)
+        low, high = (low, middle) if law.delta(middle) <= delta else (middle, high)
     return high
 
 
-def _law(spent: Counter[float]) -> tuple[Floats, float]:
-    """The law of the summed log odds under the true value, on multiples of a unit.
-
-    Where epsilons have no common unit, odds are rounded up to a fine grid, which only adds to delta.
-    """
-    total = math.fsum(epsilon * count for epsilon, count in spent.items())
-    unit = min(spent)
-    if any(abs(epsilon / unit - round(epsilon / unit)) > 1e-12 for epsilon in spent) or total / unit > _LATTICE:
-        unit = total / _LATTICE
-    law = np.ones(1)
-    for epsilon, count in sorted(spent.items()):
-        law = _sum(law, _times(epsilon, count, unit))
-    return law, unit
-
-
-def _times(epsilon: float, count: int, unit: float) -> Floats:
-    """The law of `count` steps of +epsilon, with probability e/(e + 1), or -epsilon; the mass of 0 in the middle."""
-    right = 1 / (1 + math.exp(-epsilon))
-    ups = np.arange(count + 1)
-    logs = _log_choose(count) + ups * math.log(right) + (count - ups) * math.log1p(-right)
-    # upwards on the grid, but for a multiple of the unit itself
-    places = np.ceil((2 * ups - count) * epsilon / unit - 1e-9).astype(np.int64)
-    size = int(np.abs(places).max())
-    return np.asarray(np.bincount(places + size, np.exp(logs), 2 * size + 1), np.float64)
-
-
-def _log_choose(count: int) -> Floats:
-    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, count + 1)))])
-    return np.asarray(logs[-1] - logs - logs[::-1])
-
-
-def _sum(first: Floats, second: Floats) -> Floats:
-    """The law of the sum of two, by direct products: transforms would drown small probabilities in rounding."""
-    return np.asarray(np.convolve(first, second))
+def _sum(spent: Counter[float]) -> float:
+    exact = sum((Fraction(epsilon) * count for epsilon, count in spent.items()), Fraction())
+    return rounded_up(exact)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from deniable.auditing.foreign import foreign
 from deniable.core.arrays import Integers, Mask
 from deniable.core.errors import InvalidArgument, kind_of
 from deniable.core.validate import whole
@@ -34,7 +35,8 @@ class Adapter:
 
     def rows(self, value: int, n: int) -> Integers:
         """Make n reports of a value, as rows of integers; refuse anything else."""
-        made = np.asarray(self.sample(value, n))
+        with foreign("sample(value, n)"):
+            made = np.asarray(self.sample(value, n))
         if made.dtype.kind not in "iub" or made.ndim not in (1, 2) or len(made) != n:
             got = f"{made.dtype} of shape {made.shape}"
             hint = "Floats can be audited by their bits: return numpy.asarray(reports).view(numpy.uint8)."
@@ -45,7 +47,11 @@ class Adapter:
         """Which values each row supports, if the adapter can tell."""
         if self.supports is None:
             return None
-        return np.stack([np.asarray(self.supports(rows, value), np.bool_) for value in range(self.values)], axis=1)
+        with foreign("supports(rows, value)"):
+            marks = [np.asarray(self.supports(rows, value), np.bool_) for value in range(self.values)]
+        if any(each.shape != (len(rows),) for each in marks):
+            raise InvalidArgument("supports", f"return {len(rows)} truth values", f"{marks[0].shape} of them")
+        return np.stack(marks, axis=1)
 
 
 def load(path: Path) -> Adapter:
@@ -55,7 +61,8 @@ def load(path: Path) -> Adapter:
         raise InvalidArgument("adapter", "be a Python file", str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module  # where dataclasses look for their module
-    spec.loader.exec_module(module)
+    with foreign("the adapter"):
+        spec.loader.exec_module(module)
     sample, values = getattr(module, "sample", None), getattr(module, "VALUES", None)
     if not callable(sample):
         raise InvalidArgument("adapter", "have a function sample(value, n)", kind_of(sample))

@@ -8,7 +8,7 @@ from typing import Any
 from deniable.auditing.exact.audit import text_of
 from deniable.core.display import brief
 
-FAR = 6.0  # standard deviations below what is expected, beyond which the code does not do what it says
+MOST_TRIALS = 10**11  # a day and more
 
 
 @dataclass(frozen=True)

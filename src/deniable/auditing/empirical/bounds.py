@@ -57,8 +57,8 @@ def information(epsilon: float, guessed: float, size: int) -> float:
     return guessed * share * (1 - share)
 
 
-def deviation(right: int, guesses: int, epsilon: float, size: int) -> float:
-    """By how many standard deviations right guesses differ from what a mechanism that spends epsilon gives."""
-    share = right_share(epsilon, size)
-    spread = math.sqrt(guesses * share * (1 - share))
-    return (right - guesses * share) / spread if spread > 0 else 0.0
+def too_few(right: int, guesses: int, epsilon: float, size: int) -> float:
+    """How likely a mechanism that spends epsilon has so few right guesses: the exact lower tail."""
+    from scipy.stats import binom
+
+    return float(binom.cdf(right, guesses, right_share(epsilon, size)))

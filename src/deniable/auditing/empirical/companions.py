@@ -1,6 +1,6 @@
 """What the guessing game cannot see: how reports depend on each other, on chance used twice, and on public parts.
 
-Every test here has a false alarm less than once in 10^10 runs of correct code.
+Every test here has an exact level; together they accuse sound code less than once in 10^10 runs.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from deniable.auditing.empirical.bounds import lower_limit
 from deniable.auditing.empirical.game import Values
-from deniable.auditing.empirical.tables import dependent, uneven
+from deniable.auditing.empirical.tables import ALPHA, dependent, uneven
 from deniable.core.arrays import Indices
 from deniable.core.errors import DeniableError
 from deniable.core.reports import Reports
@@ -38,7 +39,7 @@ def companions(mechanism: Mechanism, values: Values, generator: np.random.Genera
         yield "reports made without a seed are marked as simulated: their randomness can be repeated"
         return
     yield from _streams()
-    yield from _repeated(mechanism, labels[: _ENCODED // 5], reports)
+    yield from _repeated(mechanism, labels[: _ENCODED // 5], drawn, reports)
     yield from _neighbours(mechanism, values.indices[chosen[drawn]], reports)
     yield from _public(mechanism, drawn, values.indices[chosen[drawn]], reports)
     yield from _encoded(mechanism, reports[:_ENCODED])
@@ -57,12 +58,22 @@ def _streams() -> Iterator[str]:
         yield "reports share random words: two streams of a keystream hold the same ones"
 
 
-def _repeated(mechanism: Mechanism, labels: list[object], reports: Reports) -> Iterator[str]:
+def _repeated(mechanism: Mechanism, labels: list[object], drawn: Indices, reports: Reports) -> Iterator[str]:
     """Two calls must not use the same randomness."""
     again = mechanism.privatize(labels)
     same = np.asarray(again.data == reports.data[: len(labels)])
-    if same.all():
+    if same.all() and len(labels) * np.log(_agreement(drawn, reports)) < np.log(ALPHA):
         yield f"two calls made the same {len(labels)} reports: their randomness is not fresh"
+
+
+def _agreement(drawn: Indices, reports: Reports) -> float:
+    """How often two reports of one value are the same, at most: at a large epsilon that is nearly always."""
+    order = np.argsort(drawn, kind="stable")
+    one, other = order[0 : len(order) - 1 : 2], order[1::2]
+    rows = reports.data.reshape(len(drawn), -1)
+    alike = drawn[one] == drawn[other]
+    differ = np.asarray(rows[one[alike]] != rows[other[alike]]).any(axis=1)
+    return 1 - lower_limit(int(np.count_nonzero(differ)), differ.size, ALPHA)
 
 
 def _neighbours(mechanism: Mechanism, indices: Indices, reports: Reports) -> Iterator[str]:
@@ -121,6 +132,8 @@ def _encoded(mechanism: Mechanism, reports: Reports) -> Iterator[str]:
 
 def _by_id(mechanism: PublicCoin, labels: list[object], generator: np.random.Generator) -> Iterator[str]:
     """Reports under ids that the auditor draws: the public number follows from the id, and the class is as likely."""
+    from scipy.stats import binom
+
     supporting, wrong = 0, 0
     for label in labels:
         name = generator.bytes(16)
@@ -130,6 +143,5 @@ def _by_id(mechanism: PublicCoin, labels: list[object], generator: np.random.Gen
     if wrong:
         yield f"{wrong} of {len(labels)} reports made under an id have another public number than the id gives"
     chance = float(mechanism.publics * mechanism.two_level.high)
-    spread = (len(labels) * chance * (1 - chance)) ** 0.5
-    if supporting - len(labels) * chance > 6.5 * spread:
+    if binom.sf(supporting - 1, len(labels), chance) < ALPHA:
         yield "reports made under an id support their sender's value more often than reports without one"

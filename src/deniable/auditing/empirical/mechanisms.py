@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.auditing.empirical.audit import FAR, EmpiricalAudit
-from deniable.auditing.empirical.bounds import deviation, epsilon_above, expected_bound
+from deniable.auditing.empirical.audit import MOST_TRIALS, EmpiricalAudit
+from deniable.auditing.empirical.bounds import epsilon_above, expected_bound, too_few
 from deniable.auditing.empirical.companions import companions
 from deniable.auditing.empirical.game import Make, Tally, Values, best_size, fresh_reports, play, values_of, windows_of
-from deniable.core.validate import between, whole
+from deniable.core.validate import strictly_between, whole
 from deniable.mechanisms.base.mechanism import Mechanism
 
 _POOLED = 0.9  # of alpha for all guesses together; windows and single values share the rest
-_FAR_ALONE = 8.0  # the same as FAR for one value of many
+FALSE_ALARM = 1e-10  # how often sound code is said to tell less than it should, at most
 _UNEVEN = ("matrix",)  # channels whose reports do not all tell the same
 
 
@@ -43,7 +44,7 @@ def audit_mechanism(
     The promise is the epsilon of its guarantee, unless another one is given. With a source, only its reports are
     audited; without, the encoded bytes and the randomness of `privatize` are looked at too.
     """
-    trials, alpha = whole(1000, trials=trials), between(0, 0.5, alpha=alpha)
+    trials, alpha = whole(1000, MOST_TRIALS, trials=trials), strictly_between(0, 0.5, alpha=alpha)
     started = time.perf_counter()
     spent = mechanism.guarantee().epsilon
     claim = spent if promised is None else promised
@@ -98,11 +99,17 @@ def _below(mechanism: Mechanism, tally: Tally, values: Values, epsilon: float) -
     guesses, right = int(tally.guesses.sum()), int(tally.right.sum())
     if not guesses:
         return "no report supports one value alone: guesses were impossible"
-    together = deviation(right, guesses, epsilon, tally.size)
-    if together < -FAR:
-        return f"guesses are right {-together:.1f} standard deviations less often than at epsilon {epsilon:.6g}"
-    for value in np.flatnonzero(tally.guesses >= 100).tolist():
-        alone = deviation(int(tally.right[value]), int(tally.guesses[value]), epsilon, tally.size)
-        if alone < -_FAR_ALONE:
-            return f"guesses of value {values.labels[value]!r} are right {-alone:.1f} standard deviations too rarely"
+    tested = np.flatnonzero(tally.guesses)
+    level = FALSE_ALARM / (1 + len(tested))
+    chance = too_few(right, guesses, epsilon, tally.size)
+    if chance < level:
+        return f"guesses are right too rarely for epsilon {epsilon:.6g}: by chance {_once(chance)}"
+    for value in tested.tolist():
+        chance = too_few(int(tally.right[value]), int(tally.guesses[value]), epsilon, tally.size)
+        if chance < level:
+            return f"guesses of value {values.labels[value]!r} are right too rarely: by chance {_once(chance)}"
     return ""
+
+
+def _once(chance: float) -> str:
+    return f"once in 10^{-math.log10(chance):.0f} audits" if chance > 0 else "never"

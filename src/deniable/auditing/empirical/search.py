@@ -14,12 +14,12 @@ from itertools import combinations
 import numpy as np
 
 from deniable.auditing.empirical.adapters import Adapter
-from deniable.auditing.empirical.audit import EmpiricalAudit
+from deniable.auditing.empirical.audit import MOST_TRIALS, EmpiricalAudit
 from deniable.auditing.empirical.bounds import epsilon_above
 from deniable.auditing.empirical.scores import Event, best_event, fitted
 from deniable.core.arrays import Integers
 from deniable.core.errors import InvalidArgument
-from deniable.core.validate import between, positive, whole
+from deniable.core.validate import positive, strictly_between, whole
 
 _FIRST = 20_000  # reports of each value in the first look
 _SECOND = 300_000  # reports of each value of a pair in the second
@@ -41,7 +41,7 @@ def audit_black_box(
     generator: np.random.Generator | None = None,
 ) -> EmpiricalAudit:
     """Audit what an adapter sends; the promise is its own unless another is given."""
-    trials, alpha = whole(1000, trials=trials), between(0, 0.5, alpha=alpha)
+    trials, alpha = whole(1000, MOST_TRIALS, trials=trials), strictly_between(0, 0.5, alpha=alpha)
     if promised is None and adapter.epsilon is None:
         raise InvalidArgument("promised", "be given", None, "Or set EPSILON in the adapter.")
     claim = positive(promised=adapter.epsilon if promised is None else promised)

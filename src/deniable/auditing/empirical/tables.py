@@ -1,39 +1,44 @@
-"""Tests of independence and of uniformity on tables of counts."""
+"""Tests of independence and of uniformity on tables of counts, with exact levels however rare a class is."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from deniable.core.arrays import Indices
+from deniable.core.arrays import Counts, Floats, Indices
 
 ALPHA = 1e-11  # of each test
-_LEAST = 25.0  # a cell's expected count: rarer classes are joined
 
 
 def dependent(one: Indices, other: Indices, alpha: float = ALPHA) -> bool:
-    """Whether two classifications of the same things depend on each other (Pearson's chi-square)."""
-    from scipy.stats import chi2
+    """Whether two classifications of the same things depend on each other.
+
+    One half of the things shows which classes go together, by the leading singular vectors of the table's residuals;
+    the other half, with the classes on each side joined into two, is tested by Fisher's exact test.
+    """
+    from scipy.stats import hypergeom
 
     table = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
-    np.add.at(table, (one, other), 1)
-    rows, columns = table.sum(axis=1), table.sum(axis=0)
-    n, least = table.sum(), _LEAST
-    table = table[rows * columns[columns > 0].min() >= least * n][:, columns * rows[rows > 0].min() >= least * n]
-    if min(table.shape) < 2:
-        return False
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
-    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-    return bool(chi2.sf(((table - expected) ** 2 / expected).sum(), freedom) < alpha)
+    np.add.at(table, (one[::2], other[::2]), 1)
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(1.0, table.sum())
+    residuals = (table - expected) / np.sqrt(np.maximum(expected, 1.0))
+    left, _, right = np.linalg.svd(residuals, full_matrices=False)
+    first, second = left[one[1::2], 0] > 0, right[0, other[1::2]] > 0
+    both, rows, columns = (int(np.count_nonzero(each)) for each in (first & second, first, second))
+    return bool(hypergeom.sf(both - 1, len(first), rows, columns) < alpha)
 
 
 def uneven(classes: Indices, count: int, alpha: float = ALPHA) -> bool:
     """Whether classes below `count` are not all equally likely."""
-    from scipy.stats import chi2
+    return least_tail(np.bincount(classes, minlength=count), np.full(count, 1 / count)) < alpha
 
-    seen, expected = np.bincount(classes, minlength=count), len(classes) / count
-    if expected < _LEAST:
-        return False
-    return bool(chi2.sf(((seen - expected) ** 2).sum() / expected, count - 1) < alpha)
+
+def least_tail(counts: Counts, law: Floats) -> float:
+    """The least binomial tail of the counts of all classes, times the number of tails: no smaller by chance."""
+    from scipy.stats import binom
+
+    n = int(counts.sum())
+    tails = np.minimum(binom.cdf(counts, n, law), binom.sf(counts - 1, n, law))
+    return min(1.0, 2 * len(law) * float(tails.min()))
 
 
 def ids_against_values(ids: list[bytes], values: Indices, alpha: float = ALPHA) -> str:

@@ -9,7 +9,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from math import gcd
 
-_EXACT = Context(prec=400)
+_EXACT = Context(prec=1000)  # e^1000 has 435 digits before the point
+_NEAR = Decimal("1e-400")
 _DIGITS = 20
 MODULUS = 2**64
 
@@ -19,9 +20,9 @@ def exponential_below(epsilon: Fraction) -> Fraction:
     written = _EXACT.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
     scaled = _EXACT.multiply(_EXACT.exp(written), Decimal(MODULUS))
     below = int(scaled)
-    # 400 digits err by far less than the distance to a whole number, or the floor is not known
+    # so many digits err by far less than the distance to a whole number, or the floor is not known
     margin = _EXACT.subtract(scaled, Decimal(below))
-    assert Decimal("1e-100") < margin < 1 - Decimal("1e-100"), "e^epsilon is too close to a multiple of 2^-64"
+    assert _NEAR < margin < _EXACT.subtract(1, _NEAR), "e^epsilon is too close to a multiple of 2^-64"
     return Fraction(below, MODULUS)
 
 

@@ -53,6 +53,11 @@ class ExactAudit:
         return self.ratio is None or self.ratio > exponential_below(self.promised)
 
     @property
+    def is_bound(self) -> bool:
+        """Whether the ratio is only known to be no larger: no report is known that has it."""
+        return self.channel.worst.witness is None
+
+    @property
     def faults(self) -> tuple[str, ...]:
         """All that is wrong besides the ratio."""
         return (*self.channel.faults, *self.broken)
@@ -70,6 +75,8 @@ class ExactAudit:
     def verdict(self) -> str:
         """One line for a person in a hurry."""
         if self.exceeds:
+            if self.is_bound:
+                return "MAY EXCEED what was promised: what is known of the ratio is a bound"
             return "EXCEEDS what was promised" if self.ratio is not None else "GIVES VALUES AWAY: no epsilon holds"
         if self.faults:
             return "FAULTY"
@@ -86,10 +93,12 @@ class ExactAudit:
         if self.ratio is None or self.spent is None:
             lines.append(("largest ratio", "infinite: another value never makes this report"))
         else:
-            lines.append(("largest ratio", self._ratio_shown(self.ratio)))
-            lines.append(("epsilon spent", digits(self.spent)))
+            most, least = ("at most ", "at least ") if self.is_bound else ("", "")
+            lines.append(("largest ratio", most + self._ratio_shown(self.ratio)))
+            lines.append(("epsilon spent", most + digits(self.spent)))
             if self.slack is not None:
-                lines.append(("slack" if self.slack >= 0 else "excess", f"{abs(self.slack):.3g}"))
+                name, sign = ("slack", least) if self.slack >= 0 else ("excess", most)
+                lines.append((name, f"{sign}{abs(self.slack):.3g}"))
         lines.append(("witness", self._witnessed(self.channel.worst)))
         second = self._second
         if second is not None:
@@ -118,6 +127,8 @@ class ExactAudit:
 
     def _witnessed(self, level: Level) -> str:
         at = level.witness
+        if at is None:
+            return "none found: no report has a larger ratio, but none is known that has it"
         if level.ratio == 1:
             return "none: every report is equally likely under all values"
         times = "infinitely more" if level.ratio is None else f"{float(level.ratio):.6g} times as"
@@ -138,7 +149,10 @@ class ExactAudit:
             "epsilon": None if self.spent is None else digits(self.spent),
             "slack": None if self.slack is None else float(self.slack),
             "exceeds": self.exceeds,
-            "witness": {
+            "ratio_is_bound": self.is_bound,
+            "witness": None
+            if at is None
+            else {
                 "value": self.label(at.value),
                 "other": self.label(at.other),
                 "report": self.channel.describe(at.report),

@@ -24,10 +24,13 @@ class Witness:
 
 @dataclass(frozen=True)
 class Level:
-    """One class of reports: how much likelier they are under one value than under another, and a witness."""
+    """One class of reports: how much likelier they are under one value than under another, and a witness.
+
+    Without a witness the ratio is a bound: no report has a larger one, and none is known that has it.
+    """
 
     ratio: Fraction | None  # None where the other value never makes the report: infinitely many times
-    witness: Witness
+    witness: Witness | None
 
     @property
     def size(self) -> Fraction | float:
@@ -47,6 +50,7 @@ class Channel:
     method: str = "closed form"
     faults: tuple[str, ...] = ()
     describe: Callable[[Report], str] = field(default=str, compare=False)
+    bound: Fraction | None = None  # what a closed form can say of the ratio, if that is only a bound
 
     @property
     def worst(self) -> Level:
@@ -114,11 +118,15 @@ def settled(
         count = enumerable.values if enumerable is not None else values
         by_size = sorted(levels, key=lambda level: level.size, reverse=True)
         known = size if size < UNCOUNTED else None
-        return Channel(count, tuple(by_size), rate, rate_is_bound, known, **shown)  # type: ignore[arg-type]
+        bound = by_size[0].ratio if by_size[0].witness is None else None
+        return Channel(count, tuple(by_size), rate, rate_is_bound, known, bound=bound, **shown)  # type: ignore[arg-type]
     classes, exact, count, wrong = enumerated(enumerable)
     shown["faults"] = (*shown["faults"], *wrong)  # type: ignore[misc]
-    if levels and max(level.size for level in levels) != classes[0].size:
-        given, seen = max(level.size for level in levels), classes[0].size
-        odd = f"the closed form gives the ratio {float(given):.17g}, enumeration {float(seen):.17g}"
+    given, bound = max(levels, key=lambda level: level.size), None
+    if given.witness is None and given.size >= classes[0].size:
+        bound = given.ratio
+    elif given.size != classes[0].size:
+        odd = f"the closed form gives the ratio {float(given.size):.17g}, enumeration {float(classes[0].size):.17g}"
         shown["faults"] = (*shown["faults"], odd)  # type: ignore[misc]
-    return Channel(enumerable.values, classes, exact, False, count, "enumeration", **shown)  # type: ignore[arg-type]
+    exactly = enumerable.values, classes, exact, False, count, "enumeration"
+    return Channel(*exactly, bound=bound, **shown)  # type: ignore[arg-type]

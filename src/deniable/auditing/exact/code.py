@@ -21,8 +21,8 @@ _PACKAGE = Path(deniable.__file__).parent
 FOLDERS = (_PACKAGE / "vectors", _PACKAGE.parents[1] / "vectors")  # of a wheel, and of the sources
 
 
-def stated(text: str | bytes, ratio: Fraction | None) -> Iterator[str]:
-    """What is wrong with what the code says of a spec, whose channel has this ratio."""
+def stated(text: str | bytes, *ratios: Fraction | None) -> Iterator[str]:
+    """What is wrong with what the code says of a spec, whose channel has one of these ratios, or is bounded by it."""
     from deniable.core.limits import OWN
     from deniable.mechanisms.registry import from_spec
 
@@ -31,7 +31,7 @@ def stated(text: str | bytes, ratio: Fraction | None) -> Iterator[str]:
     except DeniableError as error:
         yield f"clients refuse this spec: {error}"
         return
-    if made.guarantee().ratio != ratio:
+    if made.guarantee().ratio not in ratios:
         yield f"the code states another ratio: {float(made.guarantee().ratio):.17g}"
 
 

@@ -9,10 +9,12 @@ from fractions import Fraction
 from hashlib import blake2s
 from typing import Any
 
+from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import SpecError, shown
 
 WORDS = 2**64  # random words are uniform below this
 _PRIME = 2**61 - 1  # digests of strings are numbers below this
+MOST_MARKS = 2**24  # values or bits that a report may list
 _SAMPLE = 8  # strings that stand for all those of an open domain
 
 
@@ -45,9 +47,16 @@ class Document:
         if self.open:
             return _SAMPLE
         count = self._listed + ("other" in self.domain) + ("no_answer" in self.domain)
-        if count < 2:
-            raise SpecError(f"a domain must have two values or more, got {count}")
+        if not 2 <= count <= MAX_SIZE:
+            raise SpecError(f"a domain must have two values or more, and at most {MAX_SIZE:,}, got {shown(count)}")
         return count
+
+    @property
+    def listed(self) -> int:
+        """The number of values, of a mechanism whose reports list values."""
+        if self.values > MOST_MARKS:
+            raise SpecError(f"reports of {self.mechanism} must list at most {MOST_MARKS:,} values, got {self.values:,}")
+        return self.values
 
     @property
     def _listed(self) -> int:
@@ -74,9 +83,12 @@ class Document:
         digest = blake2s(self.label(index).encode(), digest_size=8, key=key).digest()
         return int.from_bytes(digest, "little") % _PRIME
 
-    def parameter(self, name: str, least: int = 0) -> int:
-        """A parameter that must be a whole number of at least `least`."""
-        return whole(self.parameters, name, least)
+    def parameter(self, name: str, least: int = 0, most: int = MAX_SIZE) -> int:
+        """A parameter that must be a whole number from `least` to `most`."""
+        found = whole(self.parameters, name, least)
+        if found > most:
+            raise SpecError(f"spec must have {name!r} of at most {most:,}, got {shown(found)}")
+        return found
 
     def threshold(self, name: str, most: int = WORDS) -> int:
         """A threshold: an integer from 0 to `most`."""

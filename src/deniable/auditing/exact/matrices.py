@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from deniable.core.errors import InvalidArgument, shown
 
 _TOLERANCE = Fraction(1, 10**9)  # what a row of rounded numbers may lack of 1
 MOST_ENTRIES = 2**22
+_LONGEST = 400  # characters of a number, and the largest exponent
+_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)\s*$")
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def checked(rows: Sequence[Sequence[Any]], labels: Sequence[str] = (), reports: 
 
 def _entry(row: str, column: int, entry: Any) -> Fraction:
     try:
-        number = Fraction(entry.strip() if isinstance(entry, str) else entry)
+        number = _number(str(entry).strip()) if isinstance(entry, str | Decimal) else Fraction(entry)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
         raise InvalidArgument(f"{row}, column {column + 1}", "be a probability such as 0.25 or 1/4", entry) from None
     if not 0 <= number <= 1:
@@ -85,6 +89,9 @@ def from_csv(path: Path) -> Matrix:
     rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
     if not rows:
         raise InvalidArgument("matrix", "have a row for each of two values or more", 0)
+    if len(rows[0]) > 1 and rows[0] == [str(place) for place in range(len(rows[0]))]:
+        hint = "If it names the reports, give them names that are no numbers, or leave it out; else write 0.0 and 1.0."
+        raise InvalidArgument("row 1", "be probabilities or names, which cannot be told from 0, 1, ...", rows[0], hint)
     header = not any(map(_is_number, rows[0]))
     names = rows.pop(0) if header else []
     labelled = bool(rows) and (not any(_is_number(row[0]) for row in rows) or (header and names[0] in ("", "value")))
@@ -97,13 +104,25 @@ def from_parquet(path: Path) -> Matrix:
     from pyarrow import parquet
 
     table = parquet.read_table(path)
+    if not table.num_rows:
+        raise InvalidArgument("matrix", "have a row for each of two values or more", 0)
     texts = [name for name in table.column_names if not _is_number(shown(table[name][0].as_py()).strip("'"))]
-    labels = [str(label) for label in table[texts[0]].to_pylist()] if texts and table.num_rows else []
+    labels = [str(label) for label in table[texts[0]].to_pylist()] if texts else []
     columns = [name for name in table.column_names if name not in texts[:1]]
     return checked(list(zip(*(table[name].to_pylist() for name in columns), strict=True)), labels, columns)
 
 
+def _number(text: str) -> Fraction:
+    """A number as a fraction; ValueError where it is none, or would fill the memory."""
+    exponent = _EXPONENT.search(text)
+    if len(text) > _LONGEST or (exponent and (len(exponent[1]) > 4 or int(exponent[1]) > _LONGEST)):
+        raise ValueError(f"a number must have at most {_LONGEST} digits, before and after the point")
+    return Fraction(text)
+
+
 def _is_number(text: str) -> bool:
+    if len(text) > _LONGEST or _EXPONENT.search(text):
+        return text[:1].isdigit() or text[:1] in "+-."
     try:
         Fraction(text)
     except (ValueError, ZeroDivisionError):

@@ -16,7 +16,7 @@ def audit_text(text: str | bytes, code: bool = True) -> ExactAudit:
     channel = derive(document)
     labels = tuple(document.label(index) for index in range(min(document.values, _NAMED)))
     said, broken = run(document.mechanism) if code else ("", ())
-    odd = tuple(stated(text, channel.worst.ratio)) if code else ()
+    odd = tuple(stated(text, channel.worst.ratio, channel.bound)) if code else ()
     return ExactAudit(_title(document), channel, document.epsilon, labels, said, (*broken, *odd))
 
 

@@ -25,6 +25,9 @@ def amplify(
     liars: Annotated[
         float, typer.Option(parser=share, metavar="SHARE", help="The share of reports that may be false.")
     ] = 0.0,
+    by_id: Annotated[
+        bool, typer.Option("--by-id", help="Reports carry ids; refused where a report means nothing without its id.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Say what shuffling the reports adds to privacy.
@@ -48,7 +51,7 @@ def amplify(
         raise CommandError("give --delta to find epsilon, or --epsilon to find delta")
     mechanism = local if spec is None else mechanism_of(spec)
     assert mechanism is not None
-    found = amplified(mechanism, n=users, delta=delta, epsilon=epsilon, liars=liars)
+    found = amplified(mechanism, n=users, delta=delta, epsilon=epsilon, liars=liars, by_id=by_id)
     if as_json:
         echo_json(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
     else:

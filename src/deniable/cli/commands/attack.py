@@ -33,9 +33,11 @@ def attack(
         str | None, typer.Option(metavar="INPUT", help="Also look for liars in these reports, Parquet or CSV.")
     ] = None,
     level: Annotated[
-        float,
-        typer.Option(parser=share, metavar="SHARE", help="With --reports: false alarms per test in honest batches."),
-    ] = 1e-6,
+        float | None,
+        typer.Option(
+            parser=share, metavar="SHARE", help="With --reports: false alarms per test in honest batches; one in 10^6."
+        ),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also draw what repeated reports give away: .png, .svg or .pdf.")
     ] = None,
@@ -43,8 +45,11 @@ def attack(
 ) -> None:
     """Say what one report gives away, and what liars gain.
 
-    All numbers are exact, from the integers that run. With --reports, liars are
-    looked for in them, and the exit code is 1 if there is an alarm.
+    Numbers are exact, from the integers that run, but where the answer says so:
+    repeated reports are rounded a little where their odds have no common unit,
+    as under clh, and sets of many values are bounded under sketches and mss.
+    With --reports, liars are looked for in them, and the exit code is 1 if there
+    is an alarm.
 
     \b
     Examples:
@@ -58,9 +63,12 @@ def attack(
     from deniable.auditing.attacks.reconstruction import reconstruction
     from deniable.cli.io.files import replacing
     from deniable.cli.io.priors import prior_in
+    from deniable.cli.running import CommandError
     from deniable.core.errors import InvalidArgument
     from deniable.plots.estimates import check_suffix
 
+    if level is not None and reports is None:
+        raise CommandError("--level can only be used with --reports, in which liars are looked for")
     if plot is not None:
         check_suffix(plot, (".png", ".svg", ".pdf"))
     mechanism = mechanism_of(spec)
@@ -101,11 +109,11 @@ def _targets(text: str, domain: Domain) -> list[Any] | int:
     return labels
 
 
-def _detected(mechanism: Mechanism, name: str, level: float) -> Any:
-    from deniable.auditing.attacks.detectors import detect_poisoning
+def _detected(mechanism: Mechanism, name: str, level: float | None) -> Any:
+    from deniable.auditing.attacks.detectors import LEVEL, detect_poisoning
     from deniable.cli.io.reports import kept_reports
 
-    return detect_poisoning(mechanism, kept_reports(name, mechanism), level=level)
+    return detect_poisoning(mechanism, kept_reports(name, mechanism), level=LEVEL if level is None else level)
 
 
 def _indented(answer: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ import typer
 
 from deniable.cli.options import Json
 from deniable.cli.streams import echo, echo_json
+from deniable.core.errors import DeniableError
 
 
 def number(text: str) -> int:
@@ -19,7 +21,7 @@ def number(text: str) -> int:
         found = float(text)
     except ValueError:
         found = -1.0
-    if found < 1 or found != int(found):
+    if not 1 <= found < math.inf or found != int(found):
         raise typer.BadParameter(f"must be a whole number, such as 1000000 or 1e6, got {text!r}")
     return int(found)
 
@@ -42,14 +44,16 @@ def audit(
         typer.Option(parser=number, metavar="N", help="Also audit reports that the code makes, such as 1e7 of them."),
     ] = None,
     alpha: Annotated[
-        float, typer.Option(help="How likely the bound by trials may be above the truth.", show_default=True)
-    ] = 1e-9,
+        float | None, typer.Option(help="How likely the bound by trials may be above the truth; by default 1e-9.")
+    ] = None,
     by_id: Annotated[
         bool, typer.Option("--by-id", help="With --trials: reports made under ids (clh, olh, blh, flh, rhr).")
     ] = False,
     values: Annotated[int | None, typer.Option(help="Of module:function: how many values there are.")] = None,
     words: Annotated[int | None, typer.Option(help="Of module:function: how many random words a report takes.")] = None,
-    bits: Annotated[int, typer.Option(help="Of module:function: bits of a word; all words are tried.")] = 8,
+    bits: Annotated[
+        int | None, typer.Option(help="Of module:function: bits of a word, all of which are tried; by default 8.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find what epsilon is really spent, and prove it by a witness.
@@ -70,26 +74,30 @@ def audit(
       deniable audit mycode:randomize --values 4 --words 2 --bits 8 --promised 1
       deniable audit adapter.py --promised 1 --trials 4e6
     """
-    from deniable.auditing.audit import BLACK_BOX_TRIALS
+    from deniable.auditing.audit import ALPHA, BLACK_BOX_TRIALS
     from deniable.auditing.audit import audit as audited
-    from deniable.cli.running import about
+    from deniable.cli.running import CommandError, about
     from deniable.cli.terminal import progress
 
+    watched = trials is not None or target.endswith(".py")
+    if alpha is not None and not watched:
+        raise CommandError("--alpha can only be used with --trials, or for an adapter: an exact audit needs none")
     with about(target):
         found = _target(target)
         total = BLACK_BOX_TRIALS if trials is None else trials
-        options: dict[str, Any] = {"values": values, "words": words, "bits": bits} if callable(found) else {}
-        watched = trials is not None or target.endswith(".py")
+        width = 8 if bits is None and callable(found) else bits
         with progress() if watched else nullcontext() as bar:
             task = bar.add_task("reports", total=total) if bar is not None else None
             result = audited(
                 found,
                 promised=promised,
                 trials=trials,
-                alpha=alpha,
+                alpha=ALPHA if alpha is None else alpha,
                 by_id=by_id,
                 progress=None if bar is None or task is None else lambda n: bar.advance(task, n),
-                **options,
+                values=values,
+                words=words,
+                bits=width,
             )
     if as_json:
         echo_json(json.dumps(result.to_dict(), ensure_ascii=False, indent=2))
@@ -114,18 +122,15 @@ def _target(text: str) -> Any:
 
 def _function(module: str, name: str) -> Any:
     """Import a function from a module, or from a Python file, of the working directory."""
-    import sys
-    from importlib import import_module
-
+    from deniable.auditing.exact.replay import FileCode
     from deniable.cli.running import CommandError
 
-    sys.path.insert(0, str(Path.cwd()))
     try:
-        found = getattr(import_module(module.removesuffix(".py").replace("/", ".")), name)
+        found = FileCode.of(module, name)
     except (ImportError, AttributeError, ValueError) as error:
+        if isinstance(error, DeniableError):
+            raise
         raise CommandError(f"cannot import {name} from {module}: {error}") from None
-    finally:
-        sys.path.pop(0)
-    if not callable(found):
+    if not callable(found.function):
         raise CommandError(f"{name} must be a function of a value and its words")
     return found

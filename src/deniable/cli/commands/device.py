@@ -126,6 +126,9 @@ def status(
     person: Person = "",
     explain: Annotated[bool, typer.Option("--explain", help="Say what was sent, and what can be concluded.")] = False,
     cap: Annotated[float, typer.Option(min=0, metavar="EPSILON", help="The cap that --explain compares with.")] = 10.0,
+    delta: Annotated[
+        float | None, typer.Option(help="Also say what all answers spend but for this probability, such as 1e-6.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List what was answered from here, and what it has spent.
@@ -133,23 +136,31 @@ def status(
     \b
     Examples:
       deniable device status --store answers.sqlite
+      deniable device status --store answers.sqlite --delta 1e-6
       deniable device status --store answers.sqlite --explain
     """
     from deniable.client.explaining import explained
-    from deniable.client.ledger import entries, rounded_up, spent
+    from deniable.client.ledger import composed, entries, spent
     from deniable.client.store import Store
+    from deniable.core.rounding import rounded_up
 
     _existing(store)
     with Store(store).transaction() as database:
         found, total = entries(database, person), rounded_up(spent(database, person))
+        together = None if delta is None else composed(database, person, delta)
     explanations = [explained(entry, total, cap) for entry in found] if explain else []
     if as_json:
         answers: list[Any] = [each.to_dict() for each in explanations or found]
-        echo_json(json.dumps({"spent": total, "answers": answers}, ensure_ascii=False, indent=2))
+        document: dict[str, Any] = {"spent": total, "answers": answers}
+        if together is not None:
+            document["composed"] = together.to_dict()
+        echo_json(json.dumps(document, ensure_ascii=False, indent=2))
         return
     for entry in found:
         echo(_line(entry))
     echo(f"epsilon spent: {total:.4g}")
+    if together is not None:
+        echo(together)
     for each in explanations:
         echo(f"\n{each}")
 

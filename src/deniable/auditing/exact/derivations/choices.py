@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import islice
+from math import isqrt
 from typing import Any
 
 from deniable.auditing.exact.channel import Channel, Enumerable, Level, Report, Witness, settled
 from deniable.auditing.exact.derivations.draws import draw_faults
 from deniable.auditing.exact.derivations.functions import affine_bucket, parity, singer_set
 from deniable.auditing.exact.document import WORDS, Document, numbers, whole
-from deniable.core.errors import SpecError
+from deniable.core.domain import MAX_SIZE
+from deniable.core.errors import SpecError, shown
 
 _SEARCHED = 2**16  # reports tried for a witness
 _MOST_SET = 2**22  # steps by which a set may be listed
@@ -42,6 +44,8 @@ def csr(document: Document) -> Channel:
     if not isinstance(sets, Mapping):
         raise SpecError("spec must have an object 'sets'")
     modulus = whole(sets, "modulus", 2)
+    if modulus > MAX_SIZE:
+        raise SpecError(f"spec must have a modulus of at most {MAX_SIZE:,}, got {shown(modulus)}")
     if "seed" in sets:  # pseudo-random sets: whatever they are, they have `size` elements
         cohorts, size = whole(sets, "count", 1), whole(sets, "size", 1)
         return two_level(document, cohorts, modulus, size, _moved(cohorts, size, modulus), None)
@@ -98,10 +102,17 @@ def _geometry(document: Document) -> tuple[int, int, set[int]]:
     q, t = document.parameter("q", 2), document.parameter("t", 2)
     if t * q.bit_length() > 64:
         raise SpecError(f"a geometry must have less than 2^64 points, got q = {q} and t = {t}")
+    prime = next((divisor for divisor in range(2, isqrt(q) + 1) if q % divisor == 0), q)
+    power = next(power for power in range(1, 65) if prime**power >= q)
+    if prime**power != q:
+        raise SpecError(f"q must be a power of a prime, got {q}")
     points, inside = (q**t - 1) // (q - 1), (q ** (t - 1) - 1) // (q - 1)
     if points * t > _MOST_SET:
         return points, inside, set()
-    base = set(singer_set(q, t, numbers(document.parameters, "polynomial")))
+    polynomial = numbers(document.parameters, "polynomial")
+    if len(polynomial) != power * t and t > 2:
+        raise SpecError(f"the polynomial must have {power * t} coefficients, got {len(polynomial)}")
+    base = set(singer_set(q, t, polynomial))
     if len(base) != inside:
         raise SpecError("the polynomial must be primitive: its recurrence gives no hyperplane")
     return points, inside, base
@@ -130,7 +141,7 @@ def hr(document: Document) -> Channel:
 def hcms(document: Document) -> Channel:
     """A cohort, a coordinate and a sign: each pair of the first two is a cohort of two reports."""
     cohorts, buckets = document.parameter("cohorts", 1), document.parameter("buckets", 2)
-    seed, pairs = document.parameter("seed"), cohorts * (buckets - 1)
+    seed, pairs = document.parameter("seed", 0, WORDS - 1), cohorts * (buckets - 1)
 
     def supports(report: int, index: int) -> bool:
         pair, sign = divmod(report, 2)
@@ -165,8 +176,7 @@ def two_level(
     def probability(report: Report, index: int) -> Fraction:
         return high if supports(report, index) else low
 
-    witness = _witness(total, k, supports, high >= low)
-    level = Level(most / least, witness) if witness else Level(Fraction(1), Witness(0, 0, 0))
+    level = Level(most / least, _witness(total, k, supports, high >= low))
     enumerable = Enumerable(k, lambda: range(total), probability)
     return settled(enumerable, total, [level], rate, describe, faults)
 

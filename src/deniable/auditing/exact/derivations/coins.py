@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, islice
 
 from deniable.auditing.exact.channel import UNCOUNTED, Channel, Enumerable, Level, Report, Witness, settled
@@ -16,16 +18,18 @@ from deniable.auditing.exact.derivations.draws import (
     words_of,
 )
 from deniable.auditing.exact.derivations.functions import affine_bucket, permuted_bucket
-from deniable.auditing.exact.document import WORDS, Document
+from deniable.auditing.exact.document import MOST_MARKS, WORDS, Document
+from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import SpecError
 
 _PAIRS = 2**16  # pairs of filters compared to find two that differ most
+_MOST_HASHES = 1024
 _EXACT_RATE = 64  # bits up to which the attack rate is a fraction that can be written
 
 
 def unary(document: Document) -> Channel:
     """One bit per value: the sender's is set with probability p, every other one with q."""
-    k, slices = document.values, -(-document.values // 64)
+    k, slices = document.listed, -(-document.listed // 64)
     own, own_faults = coin(document, "own")
     other, other_faults = coin(document, "other")
     p, q = Fraction(own, WORDS), Fraction(other, WORDS)
@@ -61,7 +65,7 @@ def _described(report: Report) -> str:
 
 def orappor(document: Document) -> Channel:
     """A Bloom filter in a cohort, every bit flipped alike; values of a closed domain are permuted."""
-    return _filters(document, document.parameter("hashes", 1), permuted=not document.open)
+    return _filters(document, document.parameter("hashes", 1, _MOST_HASHES), permuted=not document.open)
 
 
 def cms(document: Document) -> Channel:
@@ -70,13 +74,16 @@ def cms(document: Document) -> Channel:
 
 
 def _filters(document: Document, hashes: int, permuted: bool) -> Channel:
-    cohorts, buckets = document.parameter("cohorts", 1), document.parameter("buckets", 2)
-    seed, k, slices = document.parameter("seed"), document.values, -(-buckets // 64)
+    cohorts, buckets = document.parameter("cohorts", 1), document.parameter("buckets", 2, MOST_MARKS)
+    seed, k, slices = document.parameter("seed", 0, WORDS - 1), document.values, -(-buckets // 64)
+    if cohorts * hashes > MAX_SIZE:
+        raise SpecError(f"spec must have at most {MAX_SIZE:,} hash functions, got {cohorts} times {hashes}")
     threshold, faults = coin(document, "flip")
     flip = Fraction(threshold, WORDS)
     if not 0 < flip < Fraction(1, 2):
         raise SpecError(f"flip must be a probability between 0 and 1/2, got {float(flip)}")
 
+    @cache
     def filter_of(index: int, cohort: int) -> int:
         bits = 0
         for function in range(cohort * hashes, (cohort + 1) * hashes):
@@ -92,12 +99,13 @@ def _filters(document: Document, hashes: int, permuted: bool) -> Channel:
 
     most = min(2 * hashes, buckets)  # bits in which two filters can differ
     apart, value, other, cohort = _farthest(k, cohorts, most, filter_of)
-    if document.open or (apart < most and k * k * cohorts > _PAIRS):
-        apart = most  # not all pairs were compared
     report = (cohort, *words_of(filter_of(value, cohort), slices))
     # every bit in which two filters differ contributes (1 - flip)/flip
-    ratio = (1 / flip - 1) ** apart
-    levels = [Level(ratio, Witness(value, other, report))]
+    odds = 1 / flip - 1
+    levels, ratio = [Level(odds**apart, Witness(value, other, report))], odds**apart
+    if apart < most and (document.open or k * (k - 1) // 2 * cohorts > _PAIRS):  # not all pairs were compared
+        ratio = odds**most
+        levels.append(Level(ratio, None))
     rate = None if document.open else ratio / (ratio + k - 1)
     draws = draw_faults(document, (("rejection_cohort", cohorts),))
     size = cohorts * 2**buckets if buckets <= MOST_BITS and not document.open else UNCOUNTED
@@ -108,7 +116,9 @@ def _filters(document: Document, hashes: int, permuted: bool) -> Channel:
     enumerable = Enumerable(
         k, lambda: ((j, *words_of(bits, slices)) for j in range(cohorts) for bits in range(2**buckets)), probability
     )
-    return settled(enumerable, size, levels, rate, describe, [*faults, *draws])
+    found = settled(enumerable, size, levels, rate, describe, [*faults, *draws])
+    # whoever does not compare all filters may state this
+    return replace(found, bound=odds**most if apart < most else None)
 
 
 def _farthest(k: int, cohorts: int, most: int, filter_of: Callable[[int, int], int]) -> tuple[int, int, int, int]:

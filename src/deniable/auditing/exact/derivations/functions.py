@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from hashlib import blake2s
+from math import isqrt
 
 _PRIME = 2**61 - 1
 _ROUNDS = 16
@@ -77,6 +78,11 @@ def class_by_power(modulus: int, classes: int, root: int) -> Callable[[int], int
     for exponent in range(classes):
         class_of[pow(pow(root, exponent, modulus), step, modulus)] = exponent
     return lambda number: class_of[pow(number % modulus, step, modulus)]
+
+
+def is_prime(number: int) -> bool:
+    """Whether a number of at most 32 bits is a prime, by division."""
+    return number > 1 and all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
 def least_root(prime: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from deniable.auditing.exact.channel import Channel
 from deniable.auditing.exact.derivations import choices, coins, levels, replacement, subsets, tables
 from deniable.auditing.exact.document import Document
-from deniable.core.errors import SpecError
+from deniable.core.errors import DeniableError, SpecError
 
 DERIVATIONS: Mapping[tuple[str, int], Callable[[Document], Channel]] = {
     ("blh", 1): replacement.blh,
@@ -44,4 +44,10 @@ def derive(document: Document) -> Channel:
             f"no derivation is known for {document.mechanism} version {document.version}; known: {names}. "
             "Audit its channel as a matrix, its code with its words, or its reports by trials."
         )
-    return found(document)
+    try:
+        return found(document)
+    except DeniableError:
+        raise
+    except (ArithmeticError, AssertionError, LookupError, StopIteration, TypeError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise SpecError(f"the parameters of {document.mechanism} must fit together ({reason})") from error

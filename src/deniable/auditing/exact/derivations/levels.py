@@ -13,7 +13,7 @@ from deniable.core.errors import SpecError
 
 def she(document: Document) -> Channel:
     """Levels are independent; only those of two values matter when the two are compared."""
-    k, count = document.values, 2 * document.parameter("reach") + 2
+    k, count = document.listed, 2 * document.parameter("reach") + 2
     starts = [document.threshold(f"level_{level}") for level in range(1, count)]
     weights = [after - before for before, after in pairwise([0, *starts, WORDS])]
     if min(weights) < 0:

@@ -16,6 +16,7 @@ from deniable.auditing.exact.derivations.functions import (
     affine_bucket,
     class_by_power,
     inner_product,
+    is_prime,
     least_root,
     parity,
     permuted_bucket,
@@ -87,6 +88,8 @@ def _linear(document: Document, g: int, lines: bool) -> Channel:
 def clh(document: Document) -> Channel:
     """The class of x - y modulo a prime; where x = y a uniform class is sent."""
     modulus, classes = document.parameter("modulus", 3), document.parameter("classes", 2)
+    if not is_prime(modulus):
+        raise SpecError(f"modulus must be a prime, got {modulus}")
     if (modulus - 1) % classes or classes > _MOST_TABLE:
         raise SpecError(f"classes must divide {modulus} - 1, and be at most {_MOST_TABLE}, got {classes}")
     class_of = class_by_power(modulus, classes, least_root(modulus))
@@ -96,7 +99,7 @@ def clh(document: Document) -> Channel:
 
 def rhr(document: Document) -> Channel:
     """A block and the sign of a public row of a Hadamard matrix."""
-    blocks = 2 ** (document.parameter("bits", 1) - 1)
+    blocks = 2 ** (document.parameter("bits", 1, 32) - 1)
     fullest, length = -(-document.values // blocks), 2
     while length < fullest:
         length *= 2
@@ -111,7 +114,7 @@ def rhr(document: Document) -> Channel:
 def orr(document: Document) -> Channel:
     """The bucket of the value in a cohort that is part of the report."""
     cohorts, buckets = document.parameter("cohorts", 1), document.parameter("buckets", 2)
-    seed = document.parameter("seed")
+    seed = document.parameter("seed", 0, WORDS - 1)
 
     def class_of(index: int, cohort: int) -> int:
         if document.open:
@@ -138,8 +141,7 @@ def _channel(document: Document, shape: _Shape, faults: list[str] | None = None)
         return f"{report}" if publics == 1 else f"{report} ({shape.public} {public}, class {sent})"
 
     # high/low = 1 + N T/(M - T), if some public number tells two values apart
-    witness = _witness(document.values, shape)
-    levels = [Level(high / low, witness) if witness else Level(Fraction(1), Witness(0, 0, 0))]
+    levels = [Level(high / low, _witness(document.values, shape))]
     symbols = publics * classes
     # no report is likelier than `high` under the best guess, and none is more than high/low times as likely
     rate = min(high * symbols / document.values, high / (high + low * (document.values - 1)))

@@ -13,13 +13,13 @@ from math import comb
 
 from deniable.auditing.exact.channel import UNCOUNTED, Channel, Enumerable, Level, Report, Witness, settled
 from deniable.auditing.exact.derivations.draws import bits_of, described_bits, draw_faults, words_of
-from deniable.auditing.exact.document import WORDS, Document, numbers
-from deniable.core.errors import SpecError
+from deniable.auditing.exact.document import MOST_MARKS, WORDS, Document, numbers
+from deniable.core.errors import SpecError, shown
 
 
 def ss(document: Document) -> Channel:
     """A set of w of the k values."""
-    return _channel(document, [document.values], [document.parameter("w", 1)], ["truth"], False)
+    return _channel(document, [document.listed], [document.parameter("w", 1)], ["truth"], False)
 
 
 def mss(document: Document) -> Channel:
@@ -27,6 +27,8 @@ def mss(document: Document) -> Channel:
     moduli, sizes = numbers(document.parameters, "moduli", 2), numbers(document.parameters, "sizes", 1)
     if len(moduli) != len(sizes) or not moduli:
         raise SpecError(f"spec must have one size for each modulus, got {len(sizes)} for {len(moduli)}")
+    if max(moduli) > MOST_MARKS:
+        raise SpecError(f"moduli must be at most {MOST_MARKS:,}, got {shown(max(moduli))}")
     return _channel(document, moduli, sizes, [f"truth_{j}" for j in range(len(moduli))], True)
 
 
