@@ -1,6 +1,7 @@
 /** A participant's page: what the device is about to send, seen before it is sent, and the picture it becomes part of. */
 
 import { Client, type Form, type Kept } from "../../../clients/typescript/src/index.js";
+import { explained } from "../../../clients/typescript/src/client/explaining.js";
 import { lendKey } from "../api.ts";
 import { h, pick, replace, say } from "../dom.ts";
 import { significant, upTo } from "../format.ts";
@@ -106,9 +107,9 @@ async function about(client: Client): Promise<void> {
     h("div", { class: "sheet stack" },
       h("h1", {}, "This is the report"),
       bytes(kept!),
-      h("p", {}, await client.explain()),
+      h("p", {}, explained(kept, true)),
       h("div", {}, h("p", { class: "small" }, "With it go"), beside(kept!, form)),
-      h("p", { class: "quiet small" }, "The collector also sees your network address, as every site does. Your choice itself is not kept, not even here."),
+      h("p", { class: "quiet small" }, "The collector also sees your network address, as every site does."),
       h("div", { class: "row" }, send, takeBackButton(client, "Take it back"))),
   );
   send.focus();
@@ -131,7 +132,7 @@ async function after(client: Client): Promise<void> {
     h("h1", {}, doubt ? "Your report may have been counted." : HEADINGS[fate] ?? (ended ? "This answer came too late to be counted." : "You took this answer back.")),
     why && h("p", {}, why),
     fate === "queued" && h("p", {}, "It is sent by itself while this page is open. If you close the page, nothing is sent until you open it again."),
-    h("p", {}, await client.explain()),
+    h("p", {}, explained(kept, true)),
     h("p", { class: "quiet small" }, `Privacy spent on this device: epsilon ${significant(await client.spent(), 3)}. You will not be asked this again.`),
     (fate === "sent" || doubt) && h("div", {}, takeBackButton(client, "Forget it")),
     fate === "queued" && h("div", {}, takeBackButton(client, "Take it back")));

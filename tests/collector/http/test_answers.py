@@ -143,6 +143,29 @@ def test_an_answer_comes_from_a_cache_until_a_report_is_counted(countries: Any) 
     assert cache() == [1, 2]
 
 
+def test_after_a_new_report_only_the_latest_bucket_is_read_again(countries: Any, monkeypatch: Any) -> None:
+    collector, sent = countries
+    store, read = collector.service.store, []
+    published = store.published
+
+    def noticed(cells: Any) -> Any:
+        read.append({cell.bucket for cell in cells})
+        return published(cells)
+
+    monkeypatch.setattr(store, "published", noticed)
+    days = {DAY - 72, DAY - 48, DAY - 24, DAY}
+    total = sum(sent.values())
+    assert get(collector, "estimate?method=unbiased")["values"] == M.estimate(total, "unbiased").to_dict()["values"]
+    assert set().union(*read) == days
+    for hour, changed in ((DAY, {DAY}), (DAY - 48, days - {DAY}), (DAY, {DAY})):
+        read.clear()
+        total += send(collector, M, ["a", "b"], hour=hour, segments=b"\0")
+        collector.fold()
+        found = get(collector, "estimate?method=unbiased")
+        assert found["values"] == json.loads(json.dumps(M.estimate(total, "unbiased").to_dict()["values"]))
+        assert set().union(*read) == changed
+
+
 def test_reports_under_two_specs_are_estimated_together(collector: Running) -> None:
     new = dn.mechanism("oue", labels=LABELS, epsilon=2.0)
     added = collector.ask("POST", f"{PATH}/specs", {"spec": new.spec.to_dict()}, collector.admin)

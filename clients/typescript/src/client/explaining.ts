@@ -64,8 +64,8 @@ function conclusion(epsilon: number): string {
   );
 }
 
-/** Say in plain words what was sent, and what anyone can conclude from it. */
-export function explained(kept: Kept | undefined): string {
+/** Say in plain words what was sent, unless that stands beside it, and what anyone can conclude from it. */
+export function explained(kept: Kept | undefined, beside = false): string {
   if (kept?.frame === undefined) return "Nothing was answered on this device, and nothing was sent.";
   const { fate, kind, unanswered, epsilon } = kept;
   if (fate === "withdrawing")
@@ -73,5 +73,5 @@ export function explained(kept: Kept | undefined): string {
   if (!kept.frame) return TAKEN_BACK[kind ?? ""] ?? GONE;
   const ended = fate === "refused" || fate === "expired";
   const doubt = ended ? [unanswered ? DOUBT : "It was not counted."] : [];
-  return [WHERE[fate], ...doubt, contents(kept), conclusion(epsilon)].join(" ");
+  return [WHERE[fate], ...doubt, ...(beside ? [] : [contents(kept)]), conclusion(epsilon)].join(" ");
 }

@@ -16,6 +16,7 @@ from deniable.core.summary import Summary
 from deniable.grouping.table import AnySummary, summary_of
 from deniable.wire.refusals import Refused
 
+Sums = dict[str, Any]  # a summary for each fingerprint
 _MOST_CELLS = 2**23  # of all sums that are kept, 8 bytes each
 
 
@@ -79,12 +80,28 @@ class Totals:
 
     def of(self, pool: Pool) -> dict[str, AnySummary]:
         """The sum of the published summaries of each spec, the newest spec first."""
-        key = (pool.desk.row.number, tuple((each.cell, each.version) for each in pool.told))
+        told, last = pool.told, max((each.cell.bucket for each in pool.told), default=0)
+        # the latest bucket grows, so the sum of the others is kept by itself
+        parts = [each for each in told if each.cell.bucket < last], [each for each in told if each.cell.bucket == last]
+        found = self._sum(pool.desk.row.number, told, [part for part in parts if part])
+        # cells may vanish after they were listed, by their retention
+        require_enough(pool.desk, sum(summary.n for summary in found.values()))
+        newest_first = [row.fingerprint for row in reversed(pool.desk.rows)]
+        return {fingerprint: found[fingerprint] for fingerprint in newest_first if fingerprint in found}
+
+    def _sum(self, collection: int, cells: Sequence[Kept], parts: Sequence[Sequence[Kept]] = ()) -> Sums:
+        """The sum of these cells: as it is kept, or made of their parts, or read."""
+        key = (collection, tuple((each.cell, each.version) for each in cells))
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key][0]
-        found = self._read(pool)
+        found: Sums = {}
+        if len(parts) > 1:
+            for part in parts:
+                found = _added(found, self._sum(collection, part))
+        else:
+            found = self._read(cells)
         size = sum(map(_cells, found.values()))
         with self._lock:
             if key not in self._kept and size <= self._most:
@@ -101,18 +118,17 @@ class Totals:
             raise Refused("conflict", f"there are reports of {len(found)} specs, which cannot be combined here. {hint}")
         return next(iter(found.items()))
 
-    def _read(self, pool: Pool) -> dict[str, AnySummary]:
-        told = pool.told
-        found: dict[str, Any] = {}
-        for each, data in zip(told, self._store.published([kept.cell for kept in told]), strict=True):
+    def _read(self, cells: Sequence[Kept]) -> Sums:
+        found: Sums = {}
+        for each, data in zip(cells, self._store.published([kept.cell for kept in cells]), strict=True):
             if data is not None:
-                summary = summary_of(data)
-                before = found.get(each.cell.fingerprint)
-                found[each.cell.fingerprint] = summary if before is None else before + summary
-        # cells may vanish after they were listed, by their retention
-        require_enough(pool.desk, sum(summary.n for summary in found.values()))
-        newest_first = [row.fingerprint for row in reversed(pool.desk.rows)]
-        return {fingerprint: found[fingerprint] for fingerprint in newest_first if fingerprint in found}
+                found = _added(found, {each.cell.fingerprint: summary_of(data)})
+        return found
+
+
+def _added(one: Sums, other: Sums) -> Sums:
+    """Sums of two sets of cells, added spec by spec."""
+    return one | {name: one[name] + summary if name in one else summary for name, summary in other.items()}
 
 
 def _cells(summary: AnySummary) -> int:
