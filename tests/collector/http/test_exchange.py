@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from deniable.core.summary import Summary
 from tests.collector.http.asking import COUNTRIES, PATH, get
 from tests.collector.http.running import DAY, M, Running, frame
 from tests.damaged import damaged
+from tests.running.figures import Record, pace
 
 
 def test_summaries_leave_and_arrive_once(countries: Any) -> None:
@@ -75,8 +77,10 @@ def test_a_damaged_table_is_refused_or_changes_nothing(countries: Any) -> None:
 
 
 @pytest.mark.soak
-def test_many_damaged_tables_are_refused_or_change_nothing(countries: Any, seed: int) -> None:
+def test_many_damaged_tables_are_refused_or_change_nothing(countries: Any, seed: int, record_property: Record) -> None:
+    start = time.monotonic()
     import_damaged(countries[0], 20_000, seed)
+    record_property("figure", f"imports of damaged tables: {pace(20_000, start)}, no fault, nothing changed")
 
 
 def test_summaries_that_no_reports_could_have_are_refused(collector: Running) -> None:

@@ -17,6 +17,7 @@ with warnings.catch_warnings():
     import schemathesis
 
 from deniable.collector.http.openapi import described
+from tests.running.figures import Record
 
 SCHEMA = schemathesis.openapi.from_dict(described())
 EXAMPLES, MANY = 6, 300
@@ -74,5 +75,9 @@ def test_requests_made_from_the_document_meet_no_fault(case: Any, any_collector:
 @pytest.mark.filterwarnings("ignore:Skipped test cases with unsupported payload")
 @SCHEMA.parametrize()
 @settings(max_examples=MANY, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-def test_many_requests_made_from_the_document_meet_no_fault(case: Any, any_collector: Running) -> None:
+def test_many_requests_made_from_the_document_meet_no_fault(
+    case: Any, any_collector: Running, record_property: Record
+) -> None:
     meets_no_fault(case, any_collector)
+    asked = any_collector.service.outcomes.requests
+    record_property("figure", f"requests made from the OpenAPI document: {asked:,} so far, no fault")

@@ -168,7 +168,7 @@ function addressOf(url: string): string {
   try {
     return new URL(url, globalThis.location?.href).href.replace(/\/+$/, "");
   } catch {
-    return refuse("url", "url must be an address, such as https://reports.example");
+    return refuse("url", "url must be a whole address, by http or https");
   }
 }
 

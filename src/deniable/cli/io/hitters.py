@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.cli.running import CommandError, about
-from deniable.core.batches import ROWS, rows_at_once
 from deniable.core.defaults import SHOWN
 from deniable.core.errors import MalformedReport
-from deniable.core.reports import COLUMN
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -63,6 +61,8 @@ def other_input(protocol: HeavyHitters) -> Other:
 
 def _count_stream(file: BufferedReader, total: HitterAccumulator) -> None:
     from deniable.cli.io.files import parquet, parquet_batches
+    from deniable.core.batches import ROWS, rows_at_once
+    from deniable.core.reports import COLUMN
     from deniable.heavy_hitters.collected import LEVEL_COLUMN, HitterReports
 
     row, size = 1, total.protocol.levels[0].layout.row_bytes

@@ -32,7 +32,6 @@ class Server(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not typed for 
                 lifespan="off",
                 interface="asgi3",
                 log_config=None,
-                log_level="error",  # else bytes that are no HTTP would each cost a line on stderr
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
