@@ -36,15 +36,7 @@ ANSWER_GOALS = {"grr": 1.0, "csr": 1.0, "clh": 1.0, "olh": 1.0, "oue": 10.0, "ss
 # whose client has begun: what it spends is durable before the coin is tossed, and the report before it is acknowledged.
 _ANSWER = """async ([spec, repeats]) => {
   const { Client, indexedDb, mechanisms } = await import('./client.js');
-  const transaction = IDBDatabase.prototype.transaction;
-  let durable = 0;
-  IDBDatabase.prototype.transaction = function (...given) {
-    const begun = performance.now();
-    const work = transaction.apply(this, given);
-    work.addEventListener('complete', () => { durable += performance.now() - begun; });
-    return work;
-  };
-  const answers = [], writes = [];
+  const answers = [];
   for (let i = 0; i < repeats; i++) {
     const settings = { url: location.origin, key: 'dnw_' + 'A'.repeat(22), collection: `question-${i}`, mechanisms };
     const store = indexedDb(`device ${i}`);
@@ -52,14 +44,11 @@ _ANSWER = """async ([spec, repeats]) => {
     await client.consent(true);
     await client.kept();
     await new Promise((done) => setTimeout(done, 20));
-    durable = 0;
     const start = performance.now();
     const given = await client.answer(i);
     answers.push(performance.now() - start);
-    writes.push(durable);
     if (!given.fresh) throw new Error('this was no first answer');
   }
-  IDBDatabase.prototype.transaction = transaction;
   const database = await new Promise((done) => {
     const asked = indexedDB.open('bare', 1);
     asked.onupgradeneeded = () => asked.result.createObjectStore('state');
@@ -76,7 +65,7 @@ _ANSWER = """async ([spec, repeats]) => {
     });
     bare.push(performance.now() - start);
   }
-  return [answers, writes, bare];
+  return [answers, bare];
 }"""
 # The time from an event until the page has painted what came of it
 _ACT = """([element, event, value]) => new Promise((done) => {
@@ -127,12 +116,10 @@ def answers(browser: Browser, site: Site) -> Iterator[Figure]:
         page = context.new_page()
         page.goto(f"{site.base}/answer.html")
         spec = dn.mechanism(name, k=VALUES, epsilon=2.0).spec.to_json()
-        took, durable, alone = page.evaluate(_ANSWER, [spec, ANSWERS])
+        took, alone = page.evaluate(_ANSWER, [spec, ANSWERS])
         context.close()
         bare += alone
         yield Figure(f"first `answer()` by {name}, k={VALUES:,}", WHERE, statistics.median(took), "ms", goal)
-        rest = statistics.median(all_ - own for all_, own in zip(took, durable, strict=True))
-        yield Figure(f"of it outside of transactions, {name}", WHERE, rest, "ms")
     yield Figure("a bare durable transaction of IndexedDB, read and write", WHERE, statistics.median(bare), "ms")
 
 
