@@ -46,7 +46,8 @@ def affine_map(seed: int, number: int) -> tuple[int, int]:
 def bucket(number: int, function: tuple[int, int], buckets: int) -> int:
     """The bucket of a digest under one hash function."""
     a, b = function
-    return (a * number + b) % PRIME * buckets >> 61
+    # a multiple of P more, so that all numbers are equally long: the time of Python's products tells short ones
+    return (a * (number + PRIME) + b) % PRIME * buckets >> 61
 
 
 def round_keys(seed: int, count: int) -> Iterator[tuple[int, ...]]:
@@ -62,7 +63,7 @@ def round_key(seed: int, number: int) -> tuple[int, ...]:
 def permuted(index: int, keys: Sequence[int], size: int) -> int:
     """Return the image of an index under one permutation of 0..size-1; size is below 2^32."""
     for first, second in zip(keys[::2], keys[1::2], strict=True):
-        partner = ((first * size >> 32) - index) % size
+        partner = ((first * size >> 32) + size - index) % size  # of numbers that are never negative
         # both partners test the larger of the two, and so make the same decision; an index, not a branch, obeys it
         swap = mix(second ^ (index, partner)[index < partner]) >> 31
         index = (index, partner)[swap]

@@ -129,12 +129,14 @@ class HadamardSketch(CohortMechanism):
     def odd(self, pair: int, index: int) -> int:
         """1 if the value has the sign - in this cohort and coordinate, else 0."""
         cohort, coordinate = divmod(pair, self.coordinates)
-        return (coordinate + 1 & self.functions.bucket(index, cohort)).bit_count() % 2
+        # by NumPy: the time of Python's integers tells zeros from others
+        both = np.uint64(coordinate + 1) & np.uint64(self.functions.bucket(index, cohort))
+        return int(np.bitwise_count(both) & np.uint8(1))
 
     def randomize_one(self, index: int, choices: Choices) -> int:
         pair = choices.below(self._pairs, self.thresholds["rejection_pair"])
-        turned = not choices.coin(self.thresholds["truth"])
-        return 2 * pair + (self.odd(pair, index) ^ turned)
+        truthful, odd = choices.coin(self.thresholds["truth"]), self.odd(pair, index)
+        return 2 * pair + (odd ^ 1, odd)[truthful]
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.cohorts import send_bucket_sign

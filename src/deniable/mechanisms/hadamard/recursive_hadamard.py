@@ -93,8 +93,9 @@ class RecursiveHadamardResponse(PublicCoin, HadamardMechanism):
         return self.length - 1
 
     def _class_under(self, index: int, public: int) -> int:
-        number, block = divmod(index, self.blocks)
-        return 2 * block + (number & public + 1).bit_count() % 2
+        # in integers of 64 bits; 2^32 blocks more, which no bit of a public number meets, so that none is 0
+        number, block = np.divmod(np.uint64(index + (self.blocks << 32)), np.uint64(self.blocks))
+        return int(2 * block + (np.bitwise_count(number & np.uint64(public + 1)) & np.uint8(1)))
 
     def randomize(self, indices: Indices, words: Words, out: Payloads) -> Indices:
         from deniable.kernels.hadamard import send_sign

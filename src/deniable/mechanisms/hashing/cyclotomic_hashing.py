@@ -114,9 +114,14 @@ class CyclotomicLocalHashing(PublicCoin):
     def _table(self) -> Symbols:
         return class_table(self.modulus, self.classes)
 
+    @cached_property
+    def _twice(self) -> Symbols:
+        """The table of all numbers below 2K, so that a difference plus K has its place."""
+        return np.tile(self._table, 2)
+
     def _class_under(self, index: int, public: int) -> int:
-        if self.modulus <= SMALL_TABLE:  # its time is the same for all; negative places count from the end, modulo K
-            return int(self._table[np.int64(index) - np.int64(public)])
+        if self.modulus <= SMALL_TABLE:  # its time is the same for all
+            return int(self._twice[self.modulus + index - public])
         return self.class_of((index - public) % self.modulus)
 
     def supported(self, data: Payloads, indices: Indices) -> Mask:

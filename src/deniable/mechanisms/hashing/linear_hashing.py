@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.arrays import Bytes, Counts, Indices, Payloads, Words
+from deniable.core.arrays import Bytes, Counts, Indices, Integers, Payloads, Words
 from deniable.core.domain import Domain
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost, size
@@ -97,12 +97,14 @@ class LinearHashing(PublicCoin):
         return public - first + power
 
     def _class_under(self, index: int, public: int) -> int:
-        total, seed = 0, self.seed(public)
-        for _ in range(self.digits):
-            index, digit = divmod(index, self.g)
-            seed, factor = divmod(seed, self.g)
-            total += digit * factor
-        return total % self.g
+        # in integers of 64 bits, none of which is 0: time would tell zeros from others
+        numbers = (self.g**self.digits + number for number in (index, self.seed(public)))
+        digits, factors = (number // self._powers % self.g for number in numbers)
+        return int(digits @ factors % self.g)
+
+    @cached_property
+    def _powers(self) -> Integers:
+        return np.array([self.g**j for j in range(self.digits)], np.int64)
 
     @property
     def _parts(self) -> tuple[int, int, int, int]:
