@@ -238,6 +238,7 @@ def with_spec(**changes: Any) -> dict[str, Any]:
     [
         ({"name": "new"}, "bad-argument"),
         ({"name": "New one", "spec": M.spec.to_dict()}, "bad-argument"),
+        ({"name": "new\n", "spec": M.spec.to_dict()}, "bad-argument"),
         ({"name": "themes", "spec": M.spec.to_dict()}, "exists"),
         ({"name": "new", "spec": {}}, "bad-spec"),
         (with_spec(mechanism="magic"), "bad-spec"),
@@ -253,6 +254,10 @@ def with_spec(**changes: Any) -> dict[str, Any]:
             "bad-argument",
         ),
         (
+            {"name": "new", "spec": M.spec.to_dict(), "settings": {"segments": [{"name": "s\n", "labels": ["a"]}]}},
+            "bad-argument",
+        ),
+        (
             {"name": "new", "spec": M.spec.to_dict(), "settings": {"segments": [{"name": "s", "labels": ["a", "a"]}]}},
             "bad-argument",
         ),
@@ -261,6 +266,13 @@ def with_spec(**changes: Any) -> dict[str, Any]:
 def test_wrong_collections_are_not_made(small: Running, body: Any, kind: str) -> None:
     assert small.ask("POST", "/v1/collections", body, small.admin).kind == kind
     assert set(small.service.directory.desks) == {"themes", "other"}
+
+
+@pytest.mark.parametrize("label", ["a\x00b", "a\nb", "a\n", "\x1f"])
+def test_a_note_beside_a_key_has_no_control_characters(small: Running, label: str) -> None:
+    # PostgreSQL takes no text with a zero byte, which is the sender's fault and not the store's
+    for path, body in (("/v1/keys", {}), ("/v1/collections/themes/keys", {"role": "read"})):
+        assert small.ask("POST", path, {**body, "label": label}, small.admin).kind == "bad-argument"
 
 
 def test_a_collection_of_another_kind_of_spec_is_not_mixed(small: Running) -> None:

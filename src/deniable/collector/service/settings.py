@@ -18,16 +18,24 @@ from deniable.wire.refusals import Refused
 
 COLUMN = "bucket"  # of an exported table, beside one for each segment
 _RESERVED = (COLUMN, "n", "summary", "label", "from", "to")
-NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 _MOST_LABELS = 255  # a place is one byte
 MOST_BODY = 2**26
 
+
+def whole(pattern: str) -> str:
+    """What a whole text must look like: for Python, `$` alone would let a line end follow."""
+    return rf"^{pattern}$(?!\n)"
+
+
 CollectionName = Annotated[
-    str, Meta(pattern=NAME, description="Lower-case letters, digits, dots, dashes, underscores.")
+    str,
+    Meta(
+        pattern=whole("[a-z0-9][a-z0-9._-]{0,63}"), description="Lower-case letters, digits, dots, dashes, underscores."
+    ),
 ]
-SegmentName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+SegmentName = Annotated[str, Meta(pattern=whole("[A-Za-z0-9][A-Za-z0-9_-]{0,63}"))]
 SegmentLabel = Annotated[str, Meta(min_length=1, max_length=100)]
-Fingerprint = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="The SHA-256 of a spec, hexadecimal.")]
+Fingerprint = Annotated[str, Meta(pattern=whole("[0-9a-f]{64}"), description="The SHA-256 of a spec, hexadecimal.")]
 
 
 class SegmentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
