@@ -1,4 +1,4 @@
-"""HTTP as uvicorn speaks it, with a time limit for headers and bodies, and errors in our own shape."""
+"""HTTP as uvicorn speaks it, with a time limit for headers, bodies and answers, and errors in our own shape."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from deniable.wire.refusals import Refused
 
 HEADER_SECONDS = 10.0
 BODY_SECONDS = 60.0
+WRITE_SECONDS = 60.0
+_LEAST_READ = 2**16  # bytes of a long answer that a client reads in this time, or else its last
 _MOST_CONNECTIONS = 4_096
 _MOST_HEADERS = 2**16  # bytes
 
@@ -25,10 +27,12 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
 
     header_seconds = HEADER_SECONDS
     body_seconds = BODY_SECONDS
+    write_seconds = WRITE_SECONDS
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._timer: TimerHandle | None = None
+        self._writing: TimerHandle | None = None  # runs while more of an answer waits for its reader than we send ahead
         self._in_headers = False
         self._in_body = False
         self._header_bytes = 0
@@ -45,7 +49,24 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._disarm()
+        self._stop_watching()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_reader()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_watching()
+
+    def timeout_keep_alive_handler(self) -> None:
+        if (
+            not self.transport.is_closing() and self.transport.get_write_buffer_size()
+        ):  # of which a close would wait for the end
+            self.transport.abort()
+        else:
+            super().timeout_keep_alive_handler()
 
     def data_received(self, data: bytes) -> None:
         before = self._in_headers, self._in_body
@@ -154,6 +175,23 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
             self._send(self.config.app.unread(Refused("slow")))
         else:
             self.transport.close()
+
+    def _watch_reader(self) -> None:
+        """Look again in a while whether the client reads its answer."""
+        left = self.transport.get_write_buffer_size()
+        self._writing = self.loop.call_later(self.write_seconds, self._still_reading, left)
+
+    def _stop_watching(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+
+    def _still_reading(self, before: int) -> None:
+        """Cut off a client that lets an answer wait: it would keep the memory for ever, and so would a close."""
+        if before - self.transport.get_write_buffer_size() < _LEAST_READ:
+            self.transport.abort()
+        else:
+            self._watch_reader()
 
     def _send(self, reply: Reply) -> None:
         self.transport.write(bytes_of(reply, [], close=True))
