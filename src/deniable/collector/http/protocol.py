@@ -61,10 +61,8 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
         self._stop_watching()
 
     def timeout_keep_alive_handler(self) -> None:
-        if (
-            not self.transport.is_closing() and self.transport.get_write_buffer_size()
-        ):  # of which a close would wait for the end
-            self.transport.abort()
+        if not self.transport.is_closing() and self.transport.get_write_buffer_size():
+            self.transport.abort()  # a close would wait until all is read
         else:
             super().timeout_keep_alive_handler()
 
