@@ -13,7 +13,7 @@ from deniable.collector.service.issued import issue, secret_of, were_issued
 from deniable.collector.service.outcomes import Outcomes
 from deniable.collector.service.questions import Workshop
 from deniable.collector.service.rates import Allowance
-from deniable.collector.service.settings import Settings, changed, check, read_settings, write_settings
+from deniable.collector.service.settings import SegmentSettings, Settings, changed, check, read_settings, write_settings
 from deniable.wire.refusals import Refused
 
 M = dn.mechanism("grr", labels=["a", "b"], epsilon=1.0)
@@ -134,6 +134,9 @@ def test_settings_survive_the_store_and_keep_what_counts_depend_on() -> None:
         assert refused.value.kind == kind
     with pytest.raises(dn.InvalidArgument, match="without a path"):
         check(Settings(origins=("https://example.org/page",)))
+    for broken in ({"minimum": 0}, {"window_hours": 1}, {"segments": (SegmentSettings(name="a b", labels=("c",)),)}):
+        with pytest.raises(Refused, match="settings: Expected"):
+            check(Settings(**broken))  # type: ignore[arg-type]
     assert Settings(bucket="week", window_hours=2).window == 336
 
 

@@ -98,7 +98,7 @@ def test_a_store_in_a_folder_that_others_may_see_is_for_its_owner_alone(tmp_path
 def test_a_database_that_cannot_be_opened_is_named_and_its_folder_released(tmp_path: Path) -> None:
     (tmp_path / DATABASE).mkdir()
     for _ in range(2):
-        with pytest.raises(StorageTrouble, match="deniable.sqlite cannot be used: Is a directory"):
+        with pytest.raises(StorageTrouble, match=r"deniable\.sqlite cannot be used: Is a directory"):
             open_store(tmp_path)
 
 

@@ -1,6 +1,6 @@
 """What an administrator decides about a collection: buckets, segments, minimum, retention and limits.
 
-The types say all rules but those of `check`, so that JSON is checked, and described in the OpenAPI document, by them.
+The types say all rules but some of `check`, so that JSON is checked, and described in the OpenAPI document, by them.
 """
 
 from __future__ import annotations
@@ -97,8 +97,23 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return tuple(Segment(each.name, each.labels) for each in self.segments)
 
 
+def check_name(name: str) -> None:
+    """Refuse what does not name a collection, whoever gives it: names stand in addresses and in paths of files."""
+    try:
+        msgspec.convert(name, CollectionName)
+    except msgspec.ValidationError:
+        rule = (
+            "be at most 64 lower-case letters, digits, dots, dashes and underscores, and begin with a letter or digit"
+        )
+        raise InvalidArgument("the name of a collection", rule, name) from None
+
+
 def check(settings: Settings) -> Settings:
-    """Refuse segments that are not told apart, and origins that are none."""
+    """Refuse settings that break a rule of their types, segments that are not told apart, origins that are none."""
+    try:
+        msgspec.convert(msgspec.to_builtins(settings), Settings)
+    except msgspec.ValidationError as error:
+        raise Refused("bad-argument", f"settings: {error}") from None
     names = [each.name for each in settings.segments]
     if len(set(names)) < len(names) or set(names) & set(_RESERVED):
         raise InvalidArgument("segments", f"have different names, none of {', '.join(_RESERVED)}", names)
@@ -125,9 +140,10 @@ def changed(settings: Settings, changes: dict[str, object]) -> Settings:
     """The settings with some changed; what reports were counted by stays as it is."""
     merged = {**msgspec.to_builtins(settings), **changes}
     try:
-        new = check(msgspec.convert(merged, Settings, strict=True))
+        new = msgspec.convert(merged, Settings, strict=True)
     except msgspec.ValidationError as error:
         raise Refused("bad-argument", f"settings: {error}") from None
+    check(new)
     if (new.bucket, new.segments) != (settings.bucket, settings.segments):
         hint = "Make another collection instead."
         raise Refused("conflict", f"bucket and segments cannot change once there is a collection. {hint}")
