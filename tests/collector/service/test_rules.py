@@ -132,6 +132,15 @@ def test_settings_survive_the_store_and_keep_what_counts_depend_on() -> None:
         with pytest.raises(Refused) as refused:
             changed(settings, wrong)
         assert refused.value.kind == kind
+    good = (
+        "*",
+        "https://a-b.example.org",
+        "http://localhost:8000",
+        "http://[::1]:8080",
+        "http://127.0.0.1",
+        "http://a_b",
+    )
+    check(Settings(origins=good))
     with pytest.raises(dn.InvalidArgument, match="without a path"):
         check(Settings(origins=("https://example.org/page",)))
     for broken in ({"minimum": 0}, {"window_hours": 1}, {"segments": (SegmentSettings(name="a b", labels=("c",)),)}):

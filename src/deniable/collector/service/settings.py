@@ -5,6 +5,7 @@ The types say all rules but some of `check`, so that JSON is checked, and descri
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 import msgspec
@@ -18,6 +19,8 @@ from deniable.wire.refusals import Refused
 
 COLUMN = "bucket"  # of an exported table, beside one for each segment
 _RESERVED = (COLUMN, "n", "summary", "label", "from", "to")
+_ORIGIN = re.compile(r"https?://[a-z0-9._-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:.]+\](:[0-9]{1,5})?")
+_DEFAULT_PORT = re.compile("http://.*:80|https://.*:443")  # which browsers leave out
 _MOST_LABELS = 255  # a place is one byte
 MOST_BODY = 2**26
 
@@ -121,8 +124,10 @@ def check(settings: Settings) -> Settings:
         if len(set(each.labels)) < len(each.labels):
             raise InvalidArgument(f"labels of segment {each.name}", "be different", list(each.labels))
     for origin in settings.origins:
-        if origin != "*" and (not origin.startswith(("https://", "http://")) or origin.count("/") != 2):
-            raise InvalidArgument("origin", "be * or like https://example.org, without a path", origin)
+        usual = _DEFAULT_PORT.fullmatch(origin) is not None
+        if origin != "*" and (usual or not _ORIGIN.fullmatch(origin)):
+            rule = "be * or as browsers write it, such as https://example.org: in lower case, without a path"
+            raise InvalidArgument("origin", rule, origin, "Leave out the port, as browsers do." if usual else "")
     return settings
 
 
