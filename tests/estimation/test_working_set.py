@@ -246,6 +246,21 @@ def test_scores_of_few_reports_need_no_zeros(name: str, options: dict[str, Any],
     )
 
 
+@pytest.mark.parametrize(("share", "left_out"), [(1 / 64, True), (0.5, False), (0.999, False), (1.0, False)])
+def test_zeros_are_left_out_only_where_nearly_all_scores_are_zero(
+    share: float, left_out: bool, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
+) -> None:
+    operator = dn.mechanism("clh", k=50, epsilon=2.0).operator()
+    cells = len(operator.forward(np.full(50, 0.02)))
+    seen = np.sort(rng.choice(cells, round(share * cells), replace=False))
+    channel, scores, asked = SeenChannel(operator, seen, cells, 50), rng.random(len(seen)), []
+    expected = operator.adjoint(channel.embed(scores))
+    alone = type(operator).adjoint_of  # type: ignore[attr-defined]
+    monkeypatch.setattr(type(operator), "adjoint_of", lambda *given: asked.append(given) or alone(*given))
+    np.testing.assert_allclose(channel.gradient(scores), expected, rtol=1e-12)
+    assert bool(asked) == left_out
+
+
 def test_the_foremost_values_are_the_largest_outside_the_set() -> None:
     numbers = np.linspace(0.0, 1.0, 1000)
     assert foremost(numbers, np.arange(940, 1000)).tolist() == list(range(880, 940))

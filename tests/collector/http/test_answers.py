@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
 import os
+import tracemalloc
 from typing import Any
 
 import pyarrow as pa
@@ -124,23 +126,58 @@ def test_nothing_is_told_below_the_minimum_and_answers_advance_by_it() -> None:
     collector.close()
 
 
+def cache(collector: Running) -> list[int]:
+    """How many answers came from the cache, and how many were made."""
+    text = collector.ask("GET", "/metrics", None, collector.admin).body.decode()
+    lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    return [int(lines[f"deniable_cache_{name}_total"]) for name in ("hits", "misses")]
+
+
 def test_an_answer_comes_from_a_cache_until_a_report_is_counted(countries: Any) -> None:
     collector, _ = countries
-    metrics = [f"deniable_cache_{name}_total" for name in ("hits", "misses")]
-
-    def cache() -> list[int]:
-        text = collector.ask("GET", "/metrics", None, collector.admin).body.decode()
-        lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-        return [int(lines[name]) for name in metrics]
-
     first = get(collector, "estimate")
-    assert cache() == [0, 1]
+    assert cache(collector) == [0, 1]
     assert get(collector, "estimate") == first
-    assert cache() == [1, 1]
+    assert cache(collector) == [1, 1]
     send(collector, M, ["a"], segments=b"\0")
     collector.fold()
     assert get(collector, "estimate")["n"] == first["n"] + 1
-    assert cache() == [1, 2]
+    assert cache(collector) == [1, 2]
+
+
+def test_an_answer_stays_in_the_cache_when_the_window_moves_on_but_not_when_the_settings_change(countries: Any) -> None:
+    collector, _ = countries
+    get(collector, "estimate")
+    before = collector.service.directory.desks["themes"].row.remembered_from
+    collector.service.keeper.round()
+    collector.service.refresh()
+    assert collector.service.directory.desks["themes"].row.remembered_from > before
+    get(collector, "estimate")
+    assert cache(collector) == [1, 1]
+    assert collector.ask("PATCH", PATH, {"minimum": 2}, collector.admin).status == 200
+    get(collector, "estimate")
+    assert cache(collector) == [1, 2]
+
+
+def test_answers_about_many_cells_are_kept_in_little_more_than_their_own_bytes(collector: Running) -> None:
+    collector.make("hours", bucket="hour", window_hours=300)
+    now = collector.service.clock.hour()
+    for hour in range(200):
+        send(collector, M, ["a"], "hours", hour=now - hour)
+    collector.fold()
+    get(collector, "estimate", "hours")
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for place in range(40):  # half of them about new counts
+        if place % 2:
+            send(collector, M, ["a"], "hours", hour=now)
+            collector.fold()
+        get(collector, f"estimate?search=a&top={place + 1}&method=unbiased", "hours")
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert cache(collector)[1] == 41
+    assert taken < 40 * 4_000
 
 
 def test_after_a_new_report_only_the_latest_bucket_is_read_again(countries: Any, monkeypatch: Any) -> None:

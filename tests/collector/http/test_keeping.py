@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from deniable.collector.service import keeping
 from deniable.collector.store.protocol import StorageTrouble
+from deniable.collector.store.records import Cell
 from deniable.wire.keys import Key
 from deniable.wire.refusals import Refused
 from tests.collector.http.running import Running, frame
@@ -71,3 +74,29 @@ def test_a_collector_that_cannot_learn_of_changes_is_not_ready_until_it_can(coll
     service.ready()
     assert {type(each) for each in collector.faults} == {StorageTrouble}
     collector.faults.clear()
+
+
+def test_counting_that_takes_long_goes_on_where_it_was(collector: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    collector.make("many", segments=[{"name": "place", "labels": list("abcdef")}])
+    collector.make("few")
+    for place in range(6):
+        sent = frame(collector, name="many", segments=bytes([place]))
+        assert collector.ask("POST", "/v1/reports", sent.to_bytes()).status == 200
+    assert collector.ask("POST", "/v1/reports", frame(collector, name="few").to_bytes()).status == 200
+    keeper, order, fold = collector.service.keeper, [], collector.service.store.fold
+    names = {desk.number: name for name, desk in collector.service.directory.desks.items()}
+    now = iter(range(1000))
+    monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=lambda: float(next(now))))
+
+    def noticed(cell: Cell, *positional: Any, **named: Any) -> int:
+        order.append(names[cell.collection])
+        return fold(cell, *positional, **named)
+
+    monkeypatch.setattr(collector.service.store, "fold", noticed)
+    assert keeper.fold(1.5) == 2
+    assert order == ["many", "few"]
+    assert collector.ask("POST", "/v1/reports", frame(collector, name="few").to_bytes()).status == 200
+    assert keeper.fold(1.5) == 2
+    assert order[2:] == ["many", "few"]
+    assert keeper.fold() == 4
+    assert keeper.fold() == 0

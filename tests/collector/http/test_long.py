@@ -176,12 +176,14 @@ class Fuzz:
 
 
 def rows(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of a store that a collector uses, but for what it notes of refusals."""
+    """Every row of a store that a collector uses, but for what it notes of refusals, and what follows the clock."""
     store = SqlStore(sqlite_database(folder / DATABASE))
     try:
-        return {name: found for name, found in tables(store).items() if name not in OWN}
+        found = {name: own for name, own in tables(store).items() if name not in OWN}
     finally:
         store.close()
+    # the last column is from which hour on ids are remembered: some seconds after a collection was made that is raised
+    return {**found, "collections": [row[:-1] for row in found["collections"]]}
 
 
 def fuzz(folder: Path, count: int, seed: int) -> str:
@@ -242,9 +244,7 @@ def expect(stored: Stored, before: dict[str, list[Any]], after: dict[str, list[A
     assert len(after["ids"]) == len(before["ids"]) + len(stored.ids)
     assert {row[1:5]: row[11] for row in after["cells"] if row not in before["cells"]} == stored.counts
     assert after["reports"] == []
-    # from which hour on ids are remembered follows the clock
-    assert [row[:-1] for row in after["collections"]] == [row[:-1] for row in before["collections"]]
-    for name in before.keys() - {"ids", "cells", "reports", "collections"}:
+    for name in before.keys() - {"ids", "cells", "reports"}:
         assert after[name] == before[name], name
 
 

@@ -186,6 +186,14 @@ def test_wrong_questions_are_refused_with_their_reason(small: Running, method: s
     assert small.ask(method, path, None, small.admin).kind == kind
 
 
+def test_a_parameter_with_a_name_of_its_own_is_explained(small: Running) -> None:
+    for path, name in (
+        ("estimate?segment=de", "segment.NAME is only this label"),
+        ("difference?a=de", "a.NAME is a label"),
+    ):
+        assert name in small.ask("GET", f"/v1/collections/themes/{path}", None, small.admin).json["error"]
+
+
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e-16, 1e-15, 50])
 @pytest.mark.parametrize("mechanism", ["auto", "grr", "oue", "she", "csr"])
 def test_a_preview_of_whatever_epsilon_is_an_answer_or_a_refusal(
@@ -238,6 +246,7 @@ def with_spec(**changes: Any) -> dict[str, Any]:
     [
         ({"name": "new"}, "bad-argument"),
         ({"name": "New one", "spec": M.spec.to_dict()}, "bad-argument"),
+        ({"name": "new\n", "spec": M.spec.to_dict()}, "bad-argument"),
         ({"name": "themes", "spec": M.spec.to_dict()}, "exists"),
         ({"name": "new", "spec": {}}, "bad-spec"),
         (with_spec(mechanism="magic"), "bad-spec"),
@@ -247,9 +256,19 @@ def with_spec(**changes: Any) -> dict[str, Any]:
         ({"name": "new", "spec": M.spec.to_dict(), "settings": {"minimum": 0}}, "bad-argument"),
         ({"name": "new", "spec": M.spec.to_dict(), "settings": {"bucket": "year"}}, "bad-argument"),
         ({"name": "new", "spec": M.spec.to_dict(), "settings": {"misspelt": 1}}, "bad-argument"),
-        ({"name": "new", "spec": M.spec.to_dict(), "settings": {"origins": ["example.org"]}}, "bad-argument"),
+        *(
+            ({"name": "new", "spec": M.spec.to_dict(), "settings": {"origins": [origin]}}, "bad-argument")
+            for origin in (
+                *("example.org", "https://example.org/", "https://Example.org", "https://example.org ", "https://a\nb"),
+                *("https://example.org:443", "http://example.org:80", "ftp://example.org", "https://", "null"),
+            )
+        ),
         (
             {"name": "new", "spec": M.spec.to_dict(), "settings": {"segments": [{"name": "n", "labels": ["a"]}]}},
+            "bad-argument",
+        ),
+        (
+            {"name": "new", "spec": M.spec.to_dict(), "settings": {"segments": [{"name": "s\n", "labels": ["a"]}]}},
             "bad-argument",
         ),
         (
@@ -261,6 +280,13 @@ def with_spec(**changes: Any) -> dict[str, Any]:
 def test_wrong_collections_are_not_made(small: Running, body: Any, kind: str) -> None:
     assert small.ask("POST", "/v1/collections", body, small.admin).kind == kind
     assert set(small.service.directory.desks) == {"themes", "other"}
+
+
+@pytest.mark.parametrize("label", ["a\x00b", "a\nb", "a\n", "\x1f"])
+def test_a_note_beside_a_key_has_no_control_characters(small: Running, label: str) -> None:
+    # PostgreSQL takes no text with a zero byte, which is the sender's fault and not the store's
+    for path, body in (("/v1/keys", {}), ("/v1/collections/themes/keys", {"role": "read"})):
+        assert small.ask("POST", path, {**body, "label": label}, small.admin).kind == "bad-argument"
 
 
 def test_a_collection_of_another_kind_of_spec_is_not_mixed(small: Running) -> None:

@@ -109,6 +109,28 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     assert len(done.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--name", "../up"], "the name of a collection must be at most 64 lower-case letters"),
+        (["--name", "Theme"], "the name of a collection must be"),
+        (["--name", "theme\n"], "the name of a collection must be"),
+        (["--minimum", "2000000000"], "settings: Expected `int` <= 1000000000"),
+    ],
+)
+def test_a_collection_that_breaks_a_rule_is_not_made_by_the_command_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.delenv(ADMIN_VARIABLE, raising=False)
+    spec, folder = tmp_path / "theme.json", tmp_path / "store"
+    spec.write_text(M.spec.to_json())
+    done = run("serve", folder, "--spec", spec, "--host", "192.0.2.1", *arguments)  # where it cannot listen
+    assert done.code == 2
+    assert message in done.err
+    assert [each.name for each in tmp_path.rglob("*.keys.json")] == []
+    assert json.loads(succeed("serve", folder, "--check", "--json"))["collections"] == 0
+
+
 def test_a_clock_that_leapt_while_the_collector_was_off_is_told_until_it_is_accepted(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     store.latest(int(time.time()) - 30 * 86_400)

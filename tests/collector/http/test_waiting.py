@@ -71,8 +71,8 @@ def test_counts_of_which_too_few_are_left_are_not_told(collector: Running, monke
     collector.fold()
     collector.ask("PATCH", "/v1/collections/strict", {"minimum": 60}, collector.admin)
     less = M.summarize(M.privatize(["a"] * 20)).to_bytes()
-    left = {DAY: less}  # the other day is gone
-    monkeypatch.setattr(collector.service.store, "published", lambda cells: [left.get(each.bucket) for each in cells])
+    left = {DAY - 24: less, DAY: None}
+    monkeypatch.setattr(collector.service.store, "published", lambda cells: [left[cell.bucket] for cell in cells])
     for path in ("estimate", "published"):
         answer = collector.ask("GET", f"/v1/collections/strict/{path}", None, collector.admin)
         assert answer.kind == "too-few-reports"

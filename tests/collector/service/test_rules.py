@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import deniable as dn
-from deniable.collector.service.answers.cache import Cache
+from deniable.collector.service.answers.cache import AROUND, Cache
 from deniable.collector.service.answers.selection import hour_of
 from deniable.collector.service.clock import Clock
 from deniable.collector.service.counting import counted
@@ -13,7 +13,7 @@ from deniable.collector.service.issued import issue, secret_of, were_issued
 from deniable.collector.service.outcomes import Outcomes
 from deniable.collector.service.questions import Workshop
 from deniable.collector.service.rates import Allowance
-from deniable.collector.service.settings import Settings, changed, check, read_settings, write_settings
+from deniable.collector.service.settings import SegmentSettings, Settings, changed, check, read_settings, write_settings
 from deniable.wire.refusals import Refused
 
 M = dn.mechanism("grr", labels=["a", "b"], epsilon=1.0)
@@ -132,8 +132,20 @@ def test_settings_survive_the_store_and_keep_what_counts_depend_on() -> None:
         with pytest.raises(Refused) as refused:
             changed(settings, wrong)
         assert refused.value.kind == kind
+    good = (
+        "*",
+        "https://a-b.example.org",
+        "http://localhost:8000",
+        "http://[::1]:8080",
+        "http://127.0.0.1",
+        "http://a_b",
+    )
+    check(Settings(origins=good))
     with pytest.raises(dn.InvalidArgument, match="without a path"):
         check(Settings(origins=("https://example.org/page",)))
+    for broken in ({"minimum": 0}, {"window_hours": 1}, {"segments": (SegmentSettings(name="a b", labels=("c",)),)}):
+        with pytest.raises(Refused, match="settings: Expected"):
+            check(Settings(**broken))  # type: ignore[arg-type]
     assert Settings(bucket="week", window_hours=2).window == 336
 
 
@@ -148,12 +160,12 @@ def test_a_spec_that_costs_too_much_is_refused_before_it_is_built() -> None:
 
 
 def test_the_cache_keeps_what_was_used_last_within_its_size() -> None:
-    cache = Cache(most=10)
-    for key in ("a", "b", "a", "c"):
-        assert cache.get(key, lambda key=key: (key * 4).encode()) == (key * 4).encode()  # type: ignore[misc]
+    cache = Cache(most=10 + 2 * AROUND)
+    for key in (b"a", b"b", b"a", b"c"):
+        assert cache.get(key, lambda key=key: 4 * key) == 4 * key  # type: ignore[misc]
     assert (cache.hits, cache.misses) == (1, 3)
-    assert cache.get("a", lambda: b"made anew") == b"aaaa"
-    assert cache.get("b", lambda: b"made anew") == b"made anew"
+    assert cache.get(b"a", lambda: b"made anew") == b"aaaa"
+    assert cache.get(b"b", lambda: b"made anew") == b"made anew"
 
 
 def test_outcomes_add_up_and_refusals_are_handed_over_once() -> None:

@@ -85,6 +85,23 @@ def test_a_store_is_for_its_owner_alone(tmp_path: Path) -> None:
     assert (tmp_path / "store").stat().st_mode & 0o077 == 0
 
 
+def test_a_store_in_a_folder_that_others_may_see_is_for_its_owner_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    store = open_store(tmp_path)
+    a_collection(store)
+    files = sorted(tmp_path.iterdir())
+    assert [each.name for each in files] == [f"{DATABASE}{end}" for end in ("", "-shm", "-wal")] + ["lock"]
+    assert {each.stat().st_mode & 0o077 for each in files} == {0}
+    store.close()
+
+
+def test_a_database_that_cannot_be_opened_is_named_and_its_folder_released(tmp_path: Path) -> None:
+    (tmp_path / DATABASE).mkdir()
+    for _ in range(2):
+        with pytest.raises(StorageTrouble, match=r"deniable\.sqlite cannot be used: Is a directory"):
+            open_store(tmp_path)
+
+
 def test_a_store_of_a_newer_release_is_refused_and_not_touched(store: SqlStore, address: str) -> None:
     a_collection(store)
     migrate(store.database, LATER)

@@ -109,10 +109,11 @@ class Application:
         else:
             await send_reply(send, reply, more)
 
-    def unread(self, error: Exception) -> Reply:
-        """Refuse, and count, a request that could not be read."""
+    def unread(self, error: Exception, *, count: bool = True) -> Reply:
+        """Refuse a request that could not be read, and count it, unless whoever reads its body does."""
         kind, reply = self.told(error)
-        self._count({"desk": None, "route": _ELSEWHERE}, kind, reply.status, time.perf_counter())
+        if count:
+            self._count({"desk": None, "route": _ELSEWHERE}, kind, reply.status, time.perf_counter())
         return reply
 
     def slow(self) -> Reply:

@@ -179,8 +179,7 @@ def read_query(route: Route, raw: bytes) -> dict[str, Any]:
         first, dot, rest = name.partition(".")
         parameter = known.get(first)
         if parameter is None or parameter.many != bool(dot):
-            hint = did_you_mean(name, known) or f"It takes {listed(known)}." if known else "It takes none."
-            raise Refused("bad-argument", f"the request has no parameter {shown(name)}. {hint}")
+            raise Refused("bad-argument", f"the request has no parameter {shown(name)}. {_hint(name, known)}")
         if parameter.many:
             found[first].setdefault(rest, []).append(text)
         elif name in seen:
@@ -192,6 +191,12 @@ def read_query(route: Route, raw: bytes) -> dict[str, Any]:
         if each.needed and each.name not in seen:
             raise Refused("bad-argument", f"parameter {each.name} must be given: {each.what}")
     return found
+
+
+def _hint(name: str, known: Mapping[str, Parameter]) -> str:
+    if name in known:
+        return f"It has a name of its own after a dot: {name}.NAME is {known[name].what}."
+    return did_you_mean(name, known) or f"It takes {listed(known)}." if known else "It takes none."
 
 
 def _value(parameter: Parameter, text: str) -> Any:

@@ -10,7 +10,7 @@ from deniable.collector.http.handlers import Call
 from deniable.collector.http.replies import Reply, as_json
 from deniable.collector.http.shapes import CandidatesAsked
 from deniable.collector.http.table import ARROW, CSV, JSON, PARQUET
-from deniable.collector.service.answers.cache import Cache
+from deniable.collector.service.answers.cache import Cache, key_of
 from deniable.collector.service.answers.estimating import (
     Wanted,
     about,
@@ -57,7 +57,9 @@ class Reading:
         self, call: Call, name: str, pools: tuple[Pool, ...], question: Any, make: Callable[[], Reply]
     ) -> Reply:
         form = call.query.get("format", "json")
-        key = (call.at.row, name, repr(question), form, tuple(pool.version for pool in pools))
+        row, versions = call.at.row, [pool.version for pool in pools]
+        # of a collection, what answers depend on: not the hour before which it forgets ids, which goes on by itself
+        key = key_of(row.number, row.settings, name, repr(question), form, versions)
         return Reply(self.cache.get(key, lambda: make().body), _KINDS[form])
 
     def estimate(self, call: Call) -> Reply:

@@ -7,10 +7,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from deniable.collector.service.settings import CollectionName, Fingerprint, Settings
+from deniable.collector.service.settings import CollectionName, Fingerprint, Settings, whole
 
-Hexadecimal = Annotated[str, Meta(pattern="^[0-9a-f]*$")]
-Id = Annotated[str, Meta(pattern="^[0-9a-f]{32}$", description="16 bytes, hexadecimal.")]
+Hexadecimal = Annotated[str, Meta(pattern=whole("[0-9a-f]*"))]
+Id = Annotated[str, Meta(pattern=whole("[0-9a-f]{32}"), description="16 bytes, hexadecimal.")]
+KeyLabel = Annotated[
+    str, Meta(max_length=100, pattern=whole(r"[^\x00-\x1f]*"), description="A note, without control characters.")
+]
 Hours = Annotated[int, Meta(ge=0, le=2**32 - 1, description="Hours since 1970-01-01T00:00Z.")]
 
 
@@ -138,13 +141,13 @@ class NewKey(Shape):
     """A key to be made."""
 
     role: Literal["write", "read"]
-    label: Annotated[str, Meta(max_length=100)] = ""
+    label: KeyLabel = ""
 
 
 class NewAdminKey(Shape):
     """An administrator's key to be made."""
 
-    label: Annotated[str, Meta(max_length=100)] = ""
+    label: KeyLabel = ""
 
 
 class MadeKey(Shape):

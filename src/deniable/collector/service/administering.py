@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from deniable.collector.service.clock import Clock
 from deniable.collector.service.directory import Desk, Directory, key_id
 from deniable.collector.service.questions import Asked, Workshop
-from deniable.collector.service.settings import Settings, changed, check, read_settings, write_settings
+from deniable.collector.service.settings import Settings, changed, check, check_name, read_settings, write_settings
 from deniable.collector.store.protocol import AlreadyThere, Store
 from deniable.collector.store.records import KeyRow, SpecRow
 from deniable.core.errors import InvalidArgument
@@ -39,6 +39,7 @@ class Office:
 
     def add_collection(self, name: str, spec: dict[str, Any], settings: Settings) -> list[Made]:
         """Make a collection, with a key to write and one to read."""
+        check_name(name)
         check(settings)
         asked = self._workshop.build(spec)
         row = SpecRow(0, asked.fingerprint, asked.document, int(self._clock.seconds()))

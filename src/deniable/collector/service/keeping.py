@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -9,6 +10,7 @@ from collections.abc import Callable, Mapping
 from deniable.collector.service.clock import Clock
 from deniable.collector.service.counting import Counter
 from deniable.collector.service.directory import Desk, Directory
+from deniable.collector.service.turns import Turns
 from deniable.collector.store.protocol import StorageTrouble, Store
 from deniable.collector.store.records import Cell
 from deniable.core.errors import DeniableError
@@ -43,6 +45,8 @@ class Keeper:
         self._last_round = float("-inf")
         self._forgotten: dict[int, int] = {}
         self._unsaved: Mapping[tuple[int, int, str], int] = {}
+        self._turns = Turns()
+        self._behind = False  # whether some cells were left for the next round
         self._failed = False  # whether the last round did
         self._blind = False  # whether the last look at changes failed
         self.folded = 0  # reports, by this process
@@ -89,7 +93,7 @@ class Keeper:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                self.fold()
+                self.fold(_KEEP_SECONDS)
                 if time.monotonic() - self._last_round >= _KEEP_SECONDS:
                     self._last_round = time.monotonic()
                     self.round()
@@ -98,14 +102,20 @@ class Keeper:
                 self._failed = True
                 self._report(fault)
                 self._stop.wait(_KEEP_SECONDS / 5)
+            if self._behind:
+                continue
             if self._wake.wait(_KEEP_SECONDS / 5):
                 self._wake.clear()
                 self._stop.wait(_FOLD_SECONDS)
 
-    def fold(self) -> int:
-        """Count all that waits; return how many reports that were. A cell in trouble does not keep others waiting."""
-        done, trouble = 0, None
-        for cell, waiting in self._store.waiting():
+    def fold(self, seconds: float = math.inf) -> int:
+        """Count what waits, for about so long; return how many reports that were.
+
+        A cell in trouble does not keep others waiting, nor does a collection with many of them.
+        """
+        done, trouble, end = 0, None, time.monotonic() + seconds
+        self._behind = False
+        for cell, waiting in self._turns.order(self._store.waiting()):
             desk = self._directory().numbers.get(cell.collection)
             if desk is None or self._stop.is_set():
                 continue  # made by another process a moment ago
@@ -113,6 +123,9 @@ class Keeper:
                 done += self._fold_cell(cell, waiting, desk)
             except DeniableError as error:
                 trouble = error
+            if time.monotonic() > end:
+                self._behind = True
+                break
         self.folded += done
         if trouble is not None:
             raise trouble

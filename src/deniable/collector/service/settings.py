@@ -1,10 +1,11 @@
 """What an administrator decides about a collection: buckets, segments, minimum, retention and limits.
 
-The types say all rules but those of `check`, so that JSON is checked, and described in the OpenAPI document, by them.
+The types say all rules but some of `check`, so that JSON is checked, and described in the OpenAPI document, by them.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 import msgspec
@@ -18,16 +19,26 @@ from deniable.wire.refusals import Refused
 
 COLUMN = "bucket"  # of an exported table, beside one for each segment
 _RESERVED = (COLUMN, "n", "summary", "label", "from", "to")
-NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
+_ORIGIN = re.compile(r"https?://[a-z0-9._-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:.]+\](:[0-9]{1,5})?")
+_DEFAULT_PORT = re.compile("http://.*:80|https://.*:443")  # which browsers leave out
 _MOST_LABELS = 255  # a place is one byte
 MOST_BODY = 2**26
 
+
+def whole(pattern: str) -> str:
+    """What a whole text must look like: for Python, `$` alone would let a line end follow."""
+    return rf"^{pattern}$(?!\n)"
+
+
 CollectionName = Annotated[
-    str, Meta(pattern=NAME, description="Lower-case letters, digits, dots, dashes, underscores.")
+    str,
+    Meta(
+        pattern=whole("[a-z0-9][a-z0-9._-]{0,63}"), description="Lower-case letters, digits, dots, dashes, underscores."
+    ),
 ]
-SegmentName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+SegmentName = Annotated[str, Meta(pattern=whole("[A-Za-z0-9][A-Za-z0-9_-]{0,63}"))]
 SegmentLabel = Annotated[str, Meta(min_length=1, max_length=100)]
-Fingerprint = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="The SHA-256 of a spec, hexadecimal.")]
+Fingerprint = Annotated[str, Meta(pattern=whole("[0-9a-f]{64}"), description="The SHA-256 of a spec, hexadecimal.")]
 
 
 class SegmentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,8 +100,23 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return tuple(Segment(each.name, each.labels) for each in self.segments)
 
 
+def check_name(name: str) -> None:
+    """Refuse what does not name a collection, whoever gives it: names stand in addresses and in paths of files."""
+    try:
+        msgspec.convert(name, CollectionName)
+    except msgspec.ValidationError:
+        rule = (
+            "be at most 64 lower-case letters, digits, dots, dashes and underscores, and begin with a letter or digit"
+        )
+        raise InvalidArgument("the name of a collection", rule, name) from None
+
+
 def check(settings: Settings) -> Settings:
-    """Refuse segments that are not told apart, and origins that are none."""
+    """Refuse settings that break a rule of their types, segments that are not told apart, origins that are none."""
+    try:
+        msgspec.convert(msgspec.to_builtins(settings), Settings)
+    except msgspec.ValidationError as error:
+        raise Refused("bad-argument", f"settings: {error}") from None
     names = [each.name for each in settings.segments]
     if len(set(names)) < len(names) or set(names) & set(_RESERVED):
         raise InvalidArgument("segments", f"have different names, none of {', '.join(_RESERVED)}", names)
@@ -98,8 +124,10 @@ def check(settings: Settings) -> Settings:
         if len(set(each.labels)) < len(each.labels):
             raise InvalidArgument(f"labels of segment {each.name}", "be different", list(each.labels))
     for origin in settings.origins:
-        if origin != "*" and (not origin.startswith(("https://", "http://")) or origin.count("/") != 2):
-            raise InvalidArgument("origin", "be * or like https://example.org, without a path", origin)
+        usual = _DEFAULT_PORT.fullmatch(origin) is not None
+        if origin != "*" and (usual or not _ORIGIN.fullmatch(origin)):
+            rule = "be * or as browsers write it, such as https://example.org: in lower case, without a path"
+            raise InvalidArgument("origin", rule, origin, "Leave out the port, as browsers do." if usual else "")
     return settings
 
 
@@ -117,9 +145,10 @@ def changed(settings: Settings, changes: dict[str, object]) -> Settings:
     """The settings with some changed; what reports were counted by stays as it is."""
     merged = {**msgspec.to_builtins(settings), **changes}
     try:
-        new = check(msgspec.convert(merged, Settings, strict=True))
+        new = msgspec.convert(merged, Settings, strict=True)
     except msgspec.ValidationError as error:
         raise Refused("bad-argument", f"settings: {error}") from None
+    check(new)
     if (new.bucket, new.segments) != (settings.bucket, settings.segments):
         hint = "Make another collection instead."
         raise Refused("conflict", f"bucket and segments cannot change once there is a collection. {hint}")

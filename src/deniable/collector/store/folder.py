@@ -34,6 +34,11 @@ class Folder:
             ) from error
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, str(os.getpid()).encode(), 0)
+        try:  # the database, and what SQLite puts beside it, is for its owner alone, whoever may see the folder
+            os.close(os.open(self.database, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        except OSError as error:
+            self.release()
+            raise StorageTrouble(f"the database {self.database} cannot be used: {error.strerror}") from error
 
     @property
     def database(self) -> Path:

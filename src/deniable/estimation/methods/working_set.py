@@ -27,6 +27,7 @@ _STORED = 4  # entries of a sparse list
 _SPARSE = 0.125  # share of entries that are not the constant, up to which a sparse list is shorter
 _ROOM = 2**28  # bytes of a dense list
 _SAMPLE = 16  # values from which the share is estimated
+_FEW = 16  # cells per report that was made, from which the others are left out: to pick and place reports takes longer
 
 
 class WorkingSet(Protocol):
@@ -70,7 +71,7 @@ class SeenChannel:
 
     def gradient(self, scores: Floats) -> Floats:
         """C scores for all values."""
-        if len(self.seen) < self.cells and isinstance(self.operator, Sparing):
+        if _FEW * len(self.seen) <= self.cells and isinstance(self.operator, Sparing):
             return self.operator.adjoint_of(self.seen, scores)
         return self.operator.adjoint(self.embed(scores))
 

@@ -29,6 +29,7 @@ _LONG = 2**15  # shorter rows fit in the cache whole
 _LARGE = 2**20  # shorter rows are not worth threads
 _ROWS = 256
 _COLUMNS_AT_ONCE, _ROWS_AT_ONCE = 64, 8
+_NUMBERS_AT_ONCE = 2**15  # more rows than that, where they are short
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Transform:
                 spectrum[piece] = fft(spectrum[piece], axis=1, overwrite_x=True)
 
         self._share(by_columns, self.columns, _COLUMNS_AT_ONCE)
-        self._share(by_rows, len(spectrum), _ROWS_AT_ONCE)
+        self._share(by_rows, len(spectrum), max(_ROWS_AT_ONCE, _NUMBERS_AT_ONCE // self.columns))
         return spectrum
 
     def backward(self, spectrum: Spectrum, out: Floats | None = None) -> Floats:
@@ -110,7 +111,7 @@ class Transform:
             for piece in pieces:
                 table[:, piece] = irfft(np.ascontiguousarray(spectrum[:, piece]), self.rows, axis=0, overwrite_x=True)
 
-        self._share(by_rows, len(spectrum), _ROWS_AT_ONCE)
+        self._share(by_rows, len(spectrum), max(_ROWS_AT_ONCE, _NUMBERS_AT_ONCE // self.columns))
         self._share(by_columns, self.columns, _COLUMNS_AT_ONCE)
         return row
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from threading import Lock
 
+import msgspec
+
 MOST_BYTES = 2**26
+AROUND = 1_024  # bytes that an entry takes beside what is kept, roughly
+
+
+def key_of(*parts: object) -> bytes:
+    """A key for these parts: their digest, since the versions of many cells would take more room than an answer."""
+    return hashlib.sha256(msgspec.msgpack.encode(parts)).digest()
 
 
 class Cache:
@@ -15,11 +24,11 @@ class Cache:
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
         self._lock = Lock()
-        self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
         self._size = 0
         self.hits = self.misses = 0
 
-    def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+    def get(self, key: bytes, make: Callable[[], bytes]) -> bytes:
         """The bytes of this key, made now if they are not kept."""
         with self._lock:
             found = self._kept.get(key)
@@ -30,9 +39,9 @@ class Cache:
             self.misses += 1
         made = make()
         with self._lock:
-            if key not in self._kept and len(made) <= self._most:
+            if key not in self._kept and len(made) + AROUND <= self._most:
                 self._kept[key] = made
-                self._size += len(made)
+                self._size += len(made) + AROUND
                 while self._size > self._most:
-                    self._size -= len(self._kept.popitem(last=False)[1])
+                    self._size -= len(self._kept.popitem(last=False)[1]) + AROUND
         return made

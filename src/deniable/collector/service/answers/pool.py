@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from deniable.collector.service.answers.cache import AROUND, key_of
 from deniable.collector.service.answers.selection import Selection
 from deniable.collector.service.directory import Desk
 from deniable.collector.store.protocol import Store
@@ -17,7 +18,8 @@ from deniable.grouping.table import AnySummary, summary_of
 from deniable.wire.refusals import Refused
 
 Sums = dict[str, Any]  # a summary for each fingerprint
-_MOST_CELLS = 2**23  # of all sums that are kept, 8 bytes each
+_COUNT_BYTES = 8
+_MOST_BYTES = 2**26  # of all sums that are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +47,9 @@ class Pool:
         return sum(each.n for each in self.cells) - self.n
 
     @property
-    def version(self) -> tuple[object, ...]:
+    def version(self) -> bytes:
         """What changes whenever the answer may."""
-        return tuple((each.cell, each.version, each.n) for each in self.cells)
+        return key_of([(each.cell, each.version, each.n) for each in self.cells])
 
     @property
     def told(self) -> list[Kept]:
@@ -72,11 +74,11 @@ def require_enough(desk: Desk, n: int) -> None:
 class Totals:
     """The sums of published summaries behind the latest pools, so that several questions about one read them once."""
 
-    def __init__(self, store: Store, most: int = _MOST_CELLS) -> None:
+    def __init__(self, store: Store, most: int = _MOST_BYTES) -> None:
         self._store = store
         self._most = most
         self._lock = Lock()
-        self._kept: OrderedDict[object, tuple[dict[str, AnySummary], int]] = OrderedDict()
+        self._kept: OrderedDict[bytes, tuple[Sums, int]] = OrderedDict()
 
     def of(self, pool: Pool) -> dict[str, AnySummary]:
         """The sum of the published summaries of each spec, the newest spec first."""
@@ -91,7 +93,7 @@ class Totals:
 
     def _sum(self, collection: int, cells: Sequence[Kept], parts: Sequence[Sequence[Kept]] = ()) -> Sums:
         """The sum of these cells: as it is kept, or made of their parts, or read."""
-        key = (collection, tuple((each.cell, each.version) for each in cells))
+        key = key_of(collection, [(each.cell, each.version) for each in cells])
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -102,7 +104,7 @@ class Totals:
                 found = _added(found, self._sum(collection, part))
         else:
             found = self._read(cells)
-        size = sum(map(_cells, found.values()))
+        size = sum(AROUND + _COUNT_BYTES * _cells(summary) for summary in found.values())
         with self._lock:
             if key not in self._kept and size <= self._most:
                 self._kept[key] = found, size
