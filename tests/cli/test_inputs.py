@@ -163,7 +163,7 @@ def test_reports_of_heavy_hitters_from_a_pipe_are_read_in_parts(home: Path, monk
         return read(table)
 
     monkeypatch.setattr(dn.HitterReports, "from_arrow", staticmethod(noticed))
-    monkeypatch.setattr("deniable.cli.io.hitters.ROWS", 500)
+    monkeypatch.setattr("deniable.core.batches.ROWS", 500)
     asked = ("heavy-hitters", "summarize", "-", "--spec", "spec.json", "-o", home / "x.summary")
     succeed(*asked, stdin=Path("one.parquet").read_bytes())
     assert Path("x.summary").read_bytes() == given.total

@@ -150,7 +150,7 @@ def test_a_missing_value_has_a_report_where_the_domain_has_a_category_for_it(con
         (f"SELECT deniable_privatize('{SECRET}' || i) FROM range(3) t(i)", "got a value of type str"),
         ("SELECT deniable_privatize(3)", "No function matches"),
         ("SELECT deniable_summarize(NULL::UINTEGER)", "column 'report' holds 1 nulls"),
-        ("SELECT deniable_summarize(3::UINTEGER)", "report must lie from 0 to 2, got 3"),
+        ("SELECT deniable_summarize(3::UINTEGER)", "report must lie from 0 to 2"),
         ("SELECT deniable_summarize('yes')", "No function matches"),
         ("SELECT deniable_summarize(0.5)", "No function matches"),
         ("SELECT deniable_summarize((-1)::INTEGER)", "No function matches"),
