@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 
 from deniable.core.documents import is_one, read_json
-from deniable.core.errors import SpecError, listed, shown
+from deniable.core.errors import SpecError, listed
 from deniable.wire.buckets import UNITS
 from deniable.wire.frames import MAX_SEGMENTS
 
@@ -102,19 +102,24 @@ class Form:
         for name, kind in (kinds | numbers).items():
             if type(found[name]) is not kind:
                 raise SpecError(f"form member {name} is of the wrong type")
-        for name in numbers:
-            if not 0 <= found[name] <= LATEST:
-                raise SpecError(f"form member {name} must lie from 0 to {LATEST:,}, got {shown(found[name])}")
         if found["bucket"] not in UNITS or not found["specs"]:
             raise SpecError("form must have a spec, and buckets of a known unit")
-        if not all(isinstance(spec, dict) for spec in found["specs"]):
-            raise SpecError("each spec of a form must be a JSON object")
-        for name, most in (("specs", MOST_SPECS), ("segments", MAX_SEGMENTS)):
-            if len(found[name]) > most:
-                raise SpecError(f"form must have at most {most} {name}, got {len(found[name]):,}")
         segments = tuple(_segment(each) for each in found["segments"])
+        _check_bounds(found)
         del found["deniable_form"]
         return Form(**{**found, "specs": tuple(found["specs"]), "segments": segments})
+
+
+def _check_bounds(found: dict[str, Any]) -> None:
+    """Refuse a form that no collector makes, and that a device could not answer or would work on for long."""
+    for name in ("window", "issued", "expires"):
+        if not 0 <= found[name] <= LATEST:
+            raise SpecError(f"form member {name} must lie from 0 to {LATEST:,}")
+    if not all(isinstance(spec, dict) for spec in found["specs"]):
+        raise SpecError("each spec of a form must be a JSON object")
+    for name, most in (("specs", MOST_SPECS), ("segments", MAX_SEGMENTS)):
+        if len(found[name]) > most:
+            raise SpecError(f"form must have at most {most} {name}, got {len(found[name]):,}")
 
 
 def _segment(found: object) -> Segment:
