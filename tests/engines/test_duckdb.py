@@ -167,6 +167,15 @@ def test_a_mistake_has_one_clear_error_that_quotes_no_value(connection: Any, m: 
     assert "position" not in str(raised.value)
 
 
+def test_an_error_of_duckdb_quotes_what_a_cast_was_given_unless_it_is_tried(connection: Any) -> None:
+    sql.register(connection, dn.mechanism("grr", k=3, epsilon=1.0))
+    query = f"SELECT deniable_privatize({{}}(age AS BIGINT)) FROM (VALUES ('{SECRET}'), ('2')) t(age)"
+    for cast, quoted in (("CAST", True), ("TRY_CAST", False)):
+        with pytest.raises(duckdb.Error) as raised:
+            connection.execute(query.format(cast)).fetchall()
+        assert (SECRET in str(raised.value)) == quoted
+
+
 def test_lists_of_another_length_are_refused(connection: Any) -> None:
     sql.register(connection, counted_of("oue"))
     with pytest.raises(duckdb.Error, match="must have 2 numbers, got 1"):
