@@ -13,6 +13,8 @@ from deniable.wire.forms import Segment
 from tests.cli.command import check_refusal, run, succeed
 from tests.client.collector import BEFORE, NAME, QUESTION, Collector, serving
 
+NOBODY = ("--url", "http://127.0.0.1:9", "--key", "x")  # who is never asked
+
 
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
@@ -71,6 +73,20 @@ def test_an_answer_is_forgotten(collector: Collector, where: list[object]) -> No
     assert len(collector.deleted) == 1
     other = ["--collection", "other", *where[2:]]
     check_refusal(run("device", "forget", *other), "other was not answered from here")
+
+
+@pytest.mark.parametrize("value", [("New", "SeCreT"), ("-SeCreT",), ("walk", "-7777")])
+def test_parts_of_an_answer_that_are_taken_for_something_else_are_not_quoted(
+    value: tuple[str, ...], where: list[object]
+) -> None:
+    outcome = run("device", "answer", *value, "--consent", *NOBODY, *where)
+    check_refusal(outcome, "VALUE must be one argument that does not begin with -. Put it in quotes")
+    assert not any(part in outcome.err for part in ("SeCreT", "-S", "7777"))
+
+
+def test_a_misspelt_option_of_an_answer_is_named(where: list[object]) -> None:
+    check_refusal(run("device", "answer", "walk", "--consnet", *NOBODY, *where), "No such option: --consnet")
+    check_refusal(run("device", "answer", "walk", "--cap", "much", *NOBODY, *where), "Invalid value for '--cap'")
 
 
 def test_numbers_are_answered_as_numbers(collector: Collector, where: list[object]) -> None:

@@ -101,7 +101,7 @@ def test_malformed_rows_stop_the_command_or_are_left_out(reports: tuple[Any, dn.
     )
     pq.write_table(wrong, path, row_group_size=900)
     given = ("summarize", "reports", "--spec", "spec.json", "-o", "all.summary")
-    check_refusal(run(*given), f"{path}: row group 1, row 101: report must lie from 0 to 2, got 7")
+    check_refusal(run(*given), f"{path}: row group 1, row 101: report must lie from 0 to 2")
     assert not Path("all.summary").exists()
     assert "1 rows were left out: report must lie from 0 to 2" in run(*given, "--skip-malformed").err
     assert dn.Summary.from_bytes(Path("all.summary").read_bytes()).n == table.n - 1

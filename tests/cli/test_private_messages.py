@@ -18,6 +18,7 @@ TEXT, NUMBER = "SeCreT", 987_654_321
 YES_NO = dn.mechanism("grr", labels=["yes", "no"], epsilon=1.0)
 TEN = dn.mechanism("grr", k=10, epsilon=1.0)
 SHORT = dn.mechanism("cms", domain=dn.Domain.open(max_bytes=8), epsilon=1.0)
+HASHED = dn.mechanism("orr", k=10, epsilon=1.0)
 HITTERS = dn.HeavyHitters.new(epsilon=2.0, max_bytes=4)
 
 
@@ -96,6 +97,12 @@ def test_no_line_of_standard_input_is_quoted(data: bytes, folder: Path) -> None:
     assert not quotes(outcome.err), outcome.err
 
 
+def reports_of(column: Any) -> Any:
+    """A table of these numbers in place of reports, as a mistaken join makes it."""
+    metadata = TEN.privatize([1]).to_arrow().schema.metadata
+    return pa.table({"report": column}).replace_schema_metadata(metadata)
+
+
 class Rude:
     """An object of a caller, whose own errors quote it."""
 
@@ -125,6 +132,13 @@ CALLS: dict[str, Callable[[], object]] = {
     "no string": lambda: HITTERS.privatize_one(NUMBER),
     "values summarised": lambda: YES_NO.summarize([TEXT, "yes"]),
     "an array summarised": lambda: YES_NO.summarize(np.array([TEXT])),
+    "numbers summarised": lambda: TEN.summarize([1, NUMBER]),
+    "negative numbers summarised": lambda: TEN.summarize(np.array([1, -NUMBER])),
+    "numbers added": lambda: TEN.accumulator().add(np.array([NUMBER])),
+    "numbers summarised by cohorts": lambda: HASHED.summarize([1, NUMBER]),
+    "numbers of Arrow": lambda: TEN.summarize(dn.Reports.from_arrow(reports_of(pa.array([1, -NUMBER])))),
+    "numbers of a table": lambda: TEN.summarize(dn.Reports.from_arrow(reports_of(pa.array([1, NUMBER])))),
+    "a number encoded": lambda: TEN.encode(dn.Report(NUMBER, TEN.fingerprint)),
     "values among reports": lambda: YES_NO.summarize([YES_NO.privatize_one("yes"), TEXT]),
     "values added": lambda: YES_NO.accumulator().add([TEXT]),
     "values estimated": lambda: YES_NO.estimate([TEXT, "yes"]),

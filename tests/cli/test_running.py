@@ -121,6 +121,16 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(folder: Path) -> None:
     assert process.returncode == 1
 
 
+@pytest.mark.parametrize("line", ["mechanisms", "spec show spec.json", "spec show spec.json --json"])
+def test_a_table_that_nobody_reads_ends_the_command_quietly(line: str, folder: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as gone:
+        command = [sys.executable, "-m", "deniable", *line.split()]
+        done = subprocess.run(command, stdout=gone, stderr=subprocess.PIPE, text=True, cwd=folder, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
 def test_files_get_the_permissions_of_any_new_file_or_keep_their_own(folder: Path, tmp_path: Path) -> None:
     plain, new, old = (tmp_path / name for name in ("plain", "new.summary", "old.summary"))
     plain.touch()

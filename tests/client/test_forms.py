@@ -16,6 +16,7 @@ from deniable.wire.forms import Segment, Signer
 from deniable.wire.payloads import Question
 from deniable.wire.refusals import Refused
 from tests.client.collector import BEFORE, CUT, GATEWAY, NAME, PORTAL, QUESTION, Collector
+from tests.hostile import forms
 
 Device = Callable[..., Client]
 FORM = f"GET /v1/forms/{NAME}"
@@ -255,3 +256,43 @@ def test_an_address_that_anybody_can_listen_to_needs_a_pin(store: Path, collecto
         Client(*arguments, store=store)
     Client(*arguments, store=store, pinned=collector.signed_by)
     Client(*arguments, store=store, spec=QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "says"),
+    [
+        ("specs", [5], "each spec of a form must be a JSON object"),
+        ("specs", [QUESTION.spec.to_dict(), True], "each spec of a form must be a JSON object"),
+        ("specs", [QUESTION.spec.to_dict()] * 17, "at most 16 specs, got 17"),
+        ("segments", [{"name": "a", "labels": ["b"]}] * 4, "at most 3 segments, got 4"),
+        ("segments", [{"name": "a", "labels": [str(n) for n in range(256)]}], "1 to 255 labels, got 256"),
+        ("segments", [{"name": "a", "labels": []}], "1 to 255 labels, got 0"),
+        ("window", 10**300, "window must lie from 0 to 1,099,511,627,776"),
+        ("window", -1, "window must lie from 0"),
+        ("issued", 2**50, "issued must lie from 0"),
+        ("expires", 2**64, "expires must lie from 0"),
+    ],
+)
+def test_a_form_that_no_collector_makes_is_refused_before_anything_is_spent(
+    member: str, value: object, says: str, collector: Collector, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = json.loads(collector.form()["form"])
+    signed = forms.sign(json.dumps({**found, member: value}))
+    monkeypatch.setattr(collector, "form", lambda: signed)
+    client = device()
+    with pytest.raises(dn.SpecError, match=says):
+        client.answer("walk")
+    assert client.spent() == 0
+
+
+@pytest.mark.parametrize("bucket", [2**70, -1, 2**32, "today"])
+def test_ids_of_a_bucket_that_cannot_be_are_no_ids(
+    bucket: object, collector: Collector, device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector.issued_ids = True
+    issue = collector.issue
+    monkeypatch.setattr(collector, "issue", lambda count: {**issue(count), "bucket": bucket})
+    client = device()
+    with pytest.raises(Unreachable, match="holds no ids"):
+        client.answer("walk")
+    assert client.spent() == 0

@@ -215,7 +215,7 @@ def test_a_malformed_row_stops_the_job_with_its_place(tmp_path: Path, grr: tuple
     pq.write_table(damaged(table, 1234, 99), tmp_path / "r.parquet", row_group_size=1000)
     with pytest.raises(dn.MalformedReport) as raised:
         arrow.summarize(m, tmp_path)
-    assert str(raised.value) == f"{tmp_path}/r.parquet: row group 1, row 235: report must lie from 0 to 39, got 99"
+    assert str(raised.value) == f"{tmp_path}/r.parquet: row group 1, row 235: report must lie from 0 to 39"
     with pytest.raises(dn.MalformedReport, match=r"^row 1235: report must"):
         arrow.summarize(m, damaged(table, 1234, 99))
 
@@ -365,7 +365,7 @@ def test_unlabelled_reports_are_taken_at_their_word(grr: tuple[Any, dn.Reports, 
     assert not arrow.summarize(m, bare, unlabelled=True).simulated
     signed = pa.table({"report": pa.array(reports.data.astype(np.int64))})
     assert arrow.summarize(m, signed, unlabelled=True, simulated=True) == m.summarize(reports)
-    with pytest.raises(dn.MalformedReport, match="must not be negative, got -1"):
+    with pytest.raises(dn.MalformedReport, match=r"must not be negative$"):
         arrow.summarize(m, pa.table({"report": [3, -1]}), unlabelled=True)
     with pytest.raises(dn.MalformedReport, match="whole numbers, got double"):
         arrow.summarize(m, pa.table({"report": [0.5]}), unlabelled=True)

@@ -150,7 +150,7 @@ def test_a_missing_value_has_a_report_where_the_domain_has_a_category_for_it(con
         (f"SELECT deniable_privatize('{SECRET}' || i) FROM range(3) t(i)", "got a value of type str"),
         ("SELECT deniable_privatize(3)", "No function matches"),
         ("SELECT deniable_summarize(NULL::UINTEGER)", "column 'report' holds 1 nulls"),
-        ("SELECT deniable_summarize(3::UINTEGER)", "report must lie from 0 to 2, got 3"),
+        ("SELECT deniable_summarize(3::UINTEGER)", "report must lie from 0 to 2"),
         ("SELECT deniable_summarize('yes')", "No function matches"),
         ("SELECT deniable_summarize(0.5)", "No function matches"),
         ("SELECT deniable_summarize((-1)::INTEGER)", "No function matches"),
@@ -165,6 +165,15 @@ def test_a_mistake_has_one_clear_error_that_quotes_no_value(connection: Any, m: 
     assert reason in str(raised.value)
     assert SECRET not in str(raised.value)
     assert "position" not in str(raised.value)
+
+
+def test_an_error_of_duckdb_quotes_what_a_cast_was_given_unless_it_is_tried(connection: Any) -> None:
+    sql.register(connection, dn.mechanism("grr", k=3, epsilon=1.0))
+    query = f"SELECT deniable_privatize({{}}(age AS BIGINT)) FROM (VALUES ('{SECRET}'), ('2')) t(age)"
+    for cast, quoted in (("CAST", True), ("TRY_CAST", False)):
+        with pytest.raises(duckdb.Error) as raised:
+            connection.execute(query.format(cast)).fetchall()
+        assert (SECRET in str(raised.value)) == quoted
 
 
 def test_lists_of_another_length_are_refused(connection: Any) -> None:

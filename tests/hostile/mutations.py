@@ -6,6 +6,7 @@ import copy
 import datetime as dt
 import decimal
 import fractions
+import json
 import random
 from typing import Any
 
@@ -147,3 +148,19 @@ def damaged(data: bytes, source: random.Random) -> bytes:
         else:
             made[at:at] = made[at : at + source.randrange(40)]
     return bytes(made)
+
+
+def text_of(document: Any, source: random.Random) -> str | bytes:
+    """The JSON of a changed document, sometimes damaged or in another encoding."""
+    text = json.dumps(changed(document, source))
+    act = source.randrange(24)
+    if act < 3:
+        return damaged(text.encode(), source)
+    if act == 3 and ": " in text:  # lists in lists, which can be read up to some depth, and printed up to another
+        depth, place = source.choice((100, source.randrange(900, 1000), 10**5)), source.randrange(text.count(": "))
+        parts = text.split(": ")
+        parts[place + 1] = "[" * depth + "]" * depth + ", " + parts[place + 1].partition(", ")[2]
+        return ": ".join(parts)
+    if act < 7:
+        return text.encode(source.choice(("utf-16", "utf-32", "utf-8-sig")))
+    return text

@@ -18,7 +18,8 @@ import pyarrow.parquet
 import deniable as dn
 from deniable.mechanisms.registry import list_mechanisms, registered
 from tests.cli.command import run
-from tests.hostile.mutations import changed, damaged, junk, nearby, objects
+from tests.hostile import forms
+from tests.hostile.mutations import changed, damaged, junk, nearby, objects, text_of
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "matrix": {"k": 3, "epsilon": 2.0, "matrix": [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]},
@@ -100,22 +101,6 @@ def sealed(data: bytes, source: random.Random) -> bytes:
     return damaged(data, source) if source.random() < 0.1 else body + hashlib.sha256(body).digest()
 
 
-def text_of(document: Any, source: random.Random) -> str | bytes:
-    """The JSON of a changed document, sometimes damaged or in another encoding."""
-    text = json.dumps(changed(document, source))
-    act = source.randrange(24)
-    if act < 3:
-        return damaged(text.encode(), source)
-    if act == 3 and ": " in text:  # lists in lists, which can be read up to some depth, and printed up to another
-        depth, place = source.choice((100, source.randrange(900, 1000), 10**5)), source.randrange(text.count(": "))
-        parts = text.split(": ")
-        parts[place + 1] = "[" * depth + "]" * depth + ", " + parts[place + 1].partition(", ")[2]
-        return ": ".join(parts)
-    if act < 7:
-        return text.encode(source.choice(("utf-16", "utf-32", "utf-8-sig")))
-    return text
-
-
 def spec(source: random.Random, _: Folder) -> None:
     document = source.choice(everyone()).spec.to_dict()
     if source.random() < 0.5:
@@ -151,6 +136,10 @@ def _weakened(document: dict[str, Any], source: random.Random) -> None:
 
 def hitter_spec(source: random.Random, _: Folder) -> None:
     dn.HeavyHitters.from_json(text_of(protocol().to_dict(), source)).privatize_one("ab")
+
+
+def signed_form(source: random.Random, files: Folder) -> None:
+    forms.answered(forms.signed(source, question().spec.to_dict()), str(source.random()), files.path / "answers.sqlite")
 
 
 def summary(source: random.Random, _: Folder) -> None:
@@ -356,6 +345,7 @@ def command(source: random.Random, files: Folder) -> None:
 TARGETS = {
     "spec": Target(spec, 20),
     "heavy-hitter spec": Target(hitter_spec, 6),
+    "form": Target(signed_form, 1),
     "summary": Target(summary, 8),
     "heavy-hitter summary": Target(hitter_summary, 3),
     "release": Target(release_text, 12),

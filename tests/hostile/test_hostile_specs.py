@@ -209,6 +209,27 @@ def test_a_server_can_lower_the_limits(tmp_path: Any) -> None:
             dn.from_spec(source, limits=Limits(document=10))
 
 
+@pytest.mark.parametrize("value", [float("nan"), -1, None, True, "9"])
+@pytest.mark.parametrize("name", asdict(DEFAULT))
+def test_a_limit_that_is_none_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(dn.InvalidArgument, match=f"^{name} must be"):
+        Limits(**{name: value})
+
+
+def test_no_limit_is_taken_from_what_are_no_limits() -> None:
+    m, protocol = dn.mechanism("grr", k=5, epsilon=1.0), dn.HeavyHitters.new(epsilon=1.0, max_bytes=3)
+    wrong: Any
+    for wrong in (5, {"cells": 3}, "none", False):
+        for read in (
+            lambda wrong=wrong: dn.from_spec(m.spec.to_json(), limits=wrong),
+            lambda wrong=wrong: dn.from_spec(m.spec, limits=wrong),
+            lambda wrong=wrong: dn.HeavyHitters.from_json(protocol.to_json(), limits=wrong),
+        ):
+            with pytest.raises(dn.InvalidArgument, match="limits must be Limits"):
+                read()
+    assert dn.from_spec(m.spec, limits=Limits(seconds=float("inf"), cells=np.int64(5))) == m
+
+
 def test_levels_of_heavy_hitters_count_together() -> None:
     protocol = dn.HeavyHitters.new(epsilon=2.0, max_bytes=8)
     text = protocol.to_json()

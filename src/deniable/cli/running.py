@@ -101,7 +101,10 @@ def _run(app: typer.Typer, name: str, arguments: list[str]) -> int:
                 command.invoke(context)
         except typer.Exit as finished:
             return finished.exit_code
-        except SystemExit as finished:  # of code that a command was given to run: nothing was done
+        except SystemExit as finished:
+            if isinstance(finished.__context__, BrokenPipeError):  # rich's, where nobody reads its table
+                raise finished.__context__ from None
+            # of code that a command was given to run: nothing was done
             raise CommandError(f"the command was ended by sys.exit({finished.code!r}) before it was done") from finished
     return 0
 

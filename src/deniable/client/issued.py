@@ -9,6 +9,7 @@ from deniable.client.errors import Unreachable
 from deniable.client.ledger import Asked
 from deniable.client.store import Store
 from deniable.client.web import Web
+from deniable.wire.buckets import MAX_HOUR
 from deniable.wire.frames import ID_BYTES
 from deniable.wire.keys import Key
 
@@ -23,7 +24,8 @@ def fetch(store: Store, web: Web, key: Key, collection: str) -> None:
     hour, texts = members.get("bucket"), members.get("ids")
     try:
         ids = [bytes.fromhex(text) for text in texts or ()]
-        if type(hour) is not int or not ids or {len(each) for each in ids} != {ID_BYTES}:
+        known = type(hour) is int and 0 <= hour <= MAX_HOUR
+        if not known or not ids or {len(each) for each in ids} != {ID_BYTES}:
             raise ValueError
     except (TypeError, ValueError):
         raise Unreachable(web.site, "the answer holds no ids") from None

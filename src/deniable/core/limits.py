@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from deniable.core.errors import SpecError
+from deniable.core.errors import InvalidArgument, SpecError
+from deniable.core.validate import whole
 
 _BYTES_PER_COUNT = 8
 _AT_ONCE = 0.01  # seconds: less is not worth stating
@@ -74,6 +75,14 @@ class Limits:
     memory: int = 2**28  # bytes: the largest of the three steps
     seconds: float = 0.5
 
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name != "seconds":
+                object.__setattr__(self, each.name, whole(0, **{each.name: value}))
+            elif isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
+                raise InvalidArgument("seconds", "be a number, 0 or more", value)  # NaN would be no limit
+
     def __repr__(self) -> str:
         pairs = ((each, getattr(self, each.name)) for each in fields(self))
         return f"Limits({', '.join(f'{each.name}={value}' for each, value in pairs if value != each.default)})"
@@ -102,6 +111,13 @@ class Limits:
     def _refusal(name: str, needs: str, most: float) -> SpecError:
         hint = f"If you trust the spec, raise the limit: from_spec(..., limits=Limits({name}=...))."
         return SpecError(f"spec needs {needs}, above the limit {name}={most:,}. {hint}")
+
+
+def checked(limits: object) -> Limits | None:
+    """The limits of a call, which are Limits or None."""
+    if limits is not None and not isinstance(limits, Limits):
+        raise InvalidArgument("limits", "be Limits, such as Limits(cells=2**25), or None for none", limits)
+    return limits
 
 
 DEFAULT = Limits()

@@ -78,5 +78,5 @@ def _unsigned(numbers: Any) -> Any:
     signed = numbers.to_numpy(zero_copy_only=False)
     if len(signed) and signed.min() < 0:
         at = int(np.flatnonzero(signed < 0)[0])
-        raise MalformedReport(f"report at position {at} must not be negative, got {signed[at]}")
+        raise MalformedReport(f"report at position {at} must not be negative")
     return pa.array(signed.astype(np.uint32 if kind.bit_width <= 32 else np.uint64))

@@ -32,7 +32,7 @@ from deniable.core.errors import (
     shown,
 )
 from deniable.core.guarantee import Guarantee
-from deniable.core.limits import DEFAULT, Cost, Limits
+from deniable.core.limits import DEFAULT, Cost, Limits, checked
 from deniable.core.reports import Report, Reports
 from deniable.core.spec import Document, Spec
 from deniable.core.validate import choice, whole
@@ -133,7 +133,7 @@ class HeavyHitters(Document):
 
         Levels that cost more than `limits`, each or together, are refused; None stands for no limits.
         """
-        document = read_json(text, "heavy-hitter spec", limits=limits)
+        document = read_json(text, "heavy-hitter spec", limits=checked(limits))
         if not isinstance(document, dict) or not is_one(document.get("heavy_hitters")):
             if isinstance(document, dict) and "mechanism" in document:
                 raise SpecError("this is the spec of one question, for estimate or decode, not of heavy hitters")

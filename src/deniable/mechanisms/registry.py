@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.core.domain import Domain, Label
 from deniable.core.domain.open import Open
 from deniable.core.errors import InvalidArgument, SpecError, UnsupportedVersion, cut, listed, shown
-from deniable.core.limits import DEFAULT, Cost, Limits
+from deniable.core.limits import DEFAULT, Cost, Limits, checked
 from deniable.core.spec import Spec
 from deniable.core.suggest import did_you_mean
 from deniable.core.weak import warn_if_weak
@@ -177,6 +177,7 @@ def from_spec(
     the classes to choose from, by default all registered ones. A spec that would cost more than `limits` is refused
     before anything is built; None stands for no limits, for specs of your own.
     """
+    limits = checked(limits)
     if not isinstance(spec, Spec):
         spec = _read(spec, limits)
     chosen = _described(spec, known)

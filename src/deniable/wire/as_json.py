@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from deniable.core.documents import read_json
-from deniable.core.errors import InvalidArgument, SpecError, listed, shown
+from deniable.core.errors import InvalidArgument, SpecError, kind_of, listed, shown
 from deniable.wire.buckets import MAX_HOUR
 from deniable.wire.frames import ID_BYTES, Frame
 from deniable.wire.keys import NO_KEY, WRITE, Key
@@ -71,7 +71,7 @@ def _members(data: bytes, needed: set[str], optional: set[str]) -> dict[str, Any
     except SpecError as error:
         raise Refused("not-json", str(error)) from None
     if not isinstance(members, dict):
-        raise Refused("not-json", f"body must be a JSON object, got {shown(members)}")
+        raise Refused("not-json", f"body must be a JSON object, got {kind_of(members)}")
     if wrong := sorted((members.keys() | needed) - (members.keys() & (needed | optional))):
         raise Refused("not-json", f"body has a missing or unknown member: {listed(wrong)}")
     return members

@@ -23,8 +23,12 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from deniable.core.documents import is_one, read_json
 from deniable.core.errors import SpecError, listed
 from deniable.wire.buckets import UNITS
+from deniable.wire.frames import MAX_SEGMENTS
 
 FORMAT = 1
+MOST_SPECS = 16  # of a collection: a device may build each, and the collector keeps each
+MOST_LABELS = 255  # of a segment: a place is one byte
+LATEST = 2**40  # seconds, and hours of a window: what is beyond means nothing
 _HALF = 32  # bytes of r and of s
 _CURVE = ec.SECP256R1()
 _MEMBERS = {
@@ -101,8 +105,21 @@ class Form:
         if found["bucket"] not in UNITS or not found["specs"]:
             raise SpecError("form must have a spec, and buckets of a known unit")
         segments = tuple(_segment(each) for each in found["segments"])
+        _check_bounds(found)
         del found["deniable_form"]
         return Form(**{**found, "specs": tuple(found["specs"]), "segments": segments})
+
+
+def _check_bounds(found: dict[str, Any]) -> None:
+    """Refuse a form that no collector makes, and that a device could not answer or would work on for long."""
+    for name in ("window", "issued", "expires"):
+        if not 0 <= found[name] <= LATEST:
+            raise SpecError(f"form member {name} must lie from 0 to {LATEST:,}")
+    if not all(isinstance(spec, dict) for spec in found["specs"]):
+        raise SpecError("each spec of a form must be a JSON object")
+    for name, most in (("specs", MOST_SPECS), ("segments", MAX_SEGMENTS)):
+        if len(found[name]) > most:
+            raise SpecError(f"form must have at most {most} {name}, got {len(found[name]):,}")
 
 
 def _segment(found: object) -> Segment:
@@ -110,6 +127,8 @@ def _segment(found: object) -> Segment:
         raise SpecError("a segment of a form must have a name and labels")
     if not all(isinstance(text, str) for text in (found["name"], *found["labels"])):
         raise SpecError("names and labels of segments must be text")
+    if not 0 < len(found["labels"]) <= MOST_LABELS:
+        raise SpecError(f"a segment of a form must have 1 to {MOST_LABELS} labels, got {len(found['labels']):,}")
     return Segment(found["name"], tuple(found["labels"]))
 
 

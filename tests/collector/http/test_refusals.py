@@ -148,6 +148,14 @@ def test_a_body_of_another_type_is_refused(small: Running) -> None:
     )
     assert small.ask("POST", "/v1/reports", b"{", content_type="application/json").kind == "not-json"
     assert small.ask("POST", "/v1/preview", b"{", small.admin, content_type="application/json").kind == "not-json"
+
+
+@pytest.mark.parametrize("path", ["/v1/reports", "/v1/batches"])
+def test_a_value_sent_in_place_of_a_report_is_not_sent_back(small: Running, path: str) -> None:
+    for body in (b'"SeCreT"', b"987654321", b'["SeCreT"]'):
+        answer = small.ask("POST", path, body, content_type="application/json")
+        assert answer.kind == "not-json"
+        assert not any(secret in str(answer.json) for secret in ("SeCreT", "987654321"))
     assert small.ask("POST", "/v1/preview", b"{}", small.admin).kind == "unsupported-type"
 
 

@@ -204,11 +204,11 @@ def test_a_seed_whose_hashes_confuse_two_values_is_refused_with_what_to_do() -> 
 
 def test_a_report_of_a_cohort_that_does_not_exist_is_named() -> None:
     m = hashed(12, 16, 5)
-    with pytest.raises(dn.MalformedReport, match=r"cohort from 0 to 15 of 5 buckets each, got 84 \(cohort 16\)"):
+    with pytest.raises(dn.MalformedReport, match=r"position 1 .* cohort from 0 to 15 of 5 buckets each$"):
         m.summarize(np.array([3, 84]))
     with pytest.raises(dn.MalformedReport, match="position 1 must lie from 0 to 79"):
         m.summarize(np.array([3, -1]))
-    with pytest.raises(dn.MalformedReport, match=r"got 255 \(cohort 51\)"):
+    with pytest.raises(dn.MalformedReport, match="report must lie from 0 to 79, in a cohort from 0 to 15"):
         m.decode(b"\xff")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from deniable.cli.options import Json
 from deniable.cli.running import STANDARD, CommandError, new_app
@@ -34,7 +35,21 @@ StoreFile = Annotated[
 Person = Annotated[str, typer.Option(metavar="NAME", help="Whose answer it is, where several people share a store.")]
 
 
-@app.command()
+class _Unquoted(TyperCommand):
+    """A command whose argument is a person's value: parts of it that are taken for something else are not quoted."""
+
+    def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
+        try:
+            return super().parse_args(context, arguments)
+        except Exception as error:  # a usage error, of typer or of click
+            taken_for_option = not str(getattr(error, "option_name", STANDARD * 2)).startswith(STANDARD * 2)
+            if not taken_for_option and "extra argument" not in str(error):
+                raise
+            hint = f"Put it in quotes, or give it on standard input: then VALUE is {STANDARD}."
+            raise CommandError(f"VALUE must be one argument that does not begin with {STANDARD}. {hint}") from None
+
+
+@app.command(cls=_Unquoted)
 def answer(
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The value; - reads it from standard input.")],
     url: Url,

@@ -11,12 +11,11 @@ from deniable.collector.service.settings import Settings, changed, check, check_
 from deniable.collector.store.protocol import AlreadyThere, Store
 from deniable.collector.store.records import KeyRow, SpecRow
 from deniable.core.errors import InvalidArgument
-from deniable.wire.forms import Signer
+from deniable.wire.forms import MOST_SPECS, Signer
 from deniable.wire.keys import ADMIN, READ, WRITE, Key
 from deniable.wire.refusals import Refused
 
 _ATTEMPTS = 8
-_MOST_SPECS = 16  # of a collection: each is built and kept
 
 
 class Made(NamedTuple):
@@ -66,8 +65,8 @@ class Office:
 
     def add_spec(self, desk: Desk, spec: dict[str, Any]) -> None:
         """Add a spec, which devices use from their next form on."""
-        if len(desk.rows) >= _MOST_SPECS:
-            raise Refused("conflict", f"a collection has at most {_MOST_SPECS} specs. Make another collection.")
+        if len(desk.rows) >= MOST_SPECS:
+            raise Refused("conflict", f"a collection has at most {MOST_SPECS} specs. Make another collection.")
         asked = self._workshop.build(spec)
         first = next(iter(desk.specs.values()))
         if asked.kind != first.kind:

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from deniable.core.errors import InvalidArgument
 from deniable.wire.buckets import Buckets
-from deniable.wire.forms import Segment
+from deniable.wire.forms import MOST_LABELS, Segment
 from deniable.wire.frames import MAX_SEGMENTS
 from deniable.wire.refusals import Refused
 
@@ -21,7 +21,6 @@ COLUMN = "bucket"  # of an exported table, beside one for each segment
 _RESERVED = (COLUMN, "n", "summary", "label", "from", "to")
 _ORIGIN = re.compile(r"https?://[a-z0-9._-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 _DEFAULT_PORT = re.compile("http://.*:80|https://.*:443")  # which browsers leave out
-_MOST_LABELS = 255  # a place is one byte
 MOST_BODY = 2**26
 
 
@@ -45,7 +44,7 @@ class SegmentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A small public set of labels by which reports are counted apart."""
 
     name: SegmentName
-    labels: Annotated[tuple[SegmentLabel, ...], Meta(min_length=1, max_length=_MOST_LABELS)]
+    labels: Annotated[tuple[SegmentLabel, ...], Meta(min_length=1, max_length=MOST_LABELS)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -66,7 +66,7 @@ class Cyclotomy(FieldsOnly):
         # the error of a balanced family has a formula, that of others needs a transform
         known = classes == 1 or _balanced(modulus, classes, chosen, members.get("zero") is True, listed)
         table = classes + (0 if known else modulus)
-        return Cost(
+        return listing(modulus) + Cost(
             cells=modulus * cohorts,
             tables=table,
             cohorts=cohorts,
@@ -245,6 +245,12 @@ def _powers(root: int, modulus: int) -> Integers:
     while len(powers) < modulus - 1:  # doubling: g^(i + l) = g^i g^l
         powers = np.concatenate([powers, powers * pow(root, len(powers), modulus) % modulus])
     return powers[: modulus - 1].copy()  # no more than its bytes
+
+
+def listing(modulus: int) -> Cost:
+    """What it costs a device to list the numbers modulo K, if it does."""
+    small = modulus if modulus <= SMALL_TABLE else 0
+    return Cost(tables=2 * small, report=48 * small, nanoseconds=200 * small)
 
 
 def class_table(modulus: int, classes: int) -> Symbols:

@@ -31,7 +31,7 @@ from deniable.estimation.operators.hashing import ClassOperator
 from deniable.estimation.operators.two_level import SparingTwoLevelOperator, two_level_operator
 from deniable.mechanisms.base.client import randomized
 from deniable.mechanisms.base.definition import CHOSEN, float_bound
-from deniable.mechanisms.designs.cyclotomy import SMALL_TABLE, class_table
+from deniable.mechanisms.designs.cyclotomy import SMALL_TABLE, class_table, listing
 from deniable.mechanisms.hashing.public_coins import PublicCoin
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.mechanisms.layouts.symbols import MAX_SYMBOLS
@@ -64,7 +64,8 @@ class CyclotomicLocalHashing(PublicCoin):
     def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
         del domain
         modulus, classes = size(parameters, "modulus"), size(parameters, "classes")
-        return Cost(cells=modulus * classes, tables=classes, report=200 * classes, nanoseconds=2000 * classes)
+        given = Cost(cells=modulus * classes, tables=classes, report=200 * classes, nanoseconds=2000 * classes)
+        return given + listing(modulus)
 
     def _settled(self) -> Mapping[str, Any]:
         k = self.k

@@ -54,7 +54,7 @@ class SymbolLayout(Layout):
             least, most = extremes(data, threaded=False) if data.size else (0, 0)
         if most >= self.symbols or least < 0:
             at = int(np.flatnonzero((data >= self.symbols) | (data < 0))[0])
-            raise MalformedReport(f"report at position {at} must {self._rule(int(data[at]))}")
+            raise MalformedReport(f"report at position {at} must {self._rule}")
         return data.astype(np.uint32, copy=False)
 
     def count(self, data: Payloads, counts: Counts) -> None:
@@ -73,7 +73,7 @@ class SymbolLayout(Layout):
         check_size(data, self.code_size)
         payload = int.from_bytes(data, "big")
         if payload >= self.symbols:
-            raise MalformedReport(f"report must {self._rule(payload)}")
+            raise MalformedReport(f"report must {self._rule}")
         return payload
 
     def pack_many(self, rows: Payloads) -> Bytes:
@@ -85,14 +85,13 @@ class SymbolLayout(Layout):
             codes = np.pad(codes, ((0, 0), (1, 0)))
         return self.check(np.ascontiguousarray(codes).view(f">u{codes.shape[1]}").reshape(-1))
 
-    def _rule(self, number: int) -> str:
-        """The rule that a number breaks which is no report, and the number."""
+    @property
+    def _rule(self) -> str:
+        """The rule for a number. No error quotes one that breaks it: it may be somebody's value, given by mistake."""
         rule = f"lie from 0 to {self.symbols - 1}"
         if self.cohorts == 1:
-            return f"{rule}, got {number}"
-        each = self.symbols // self.cohorts
-        named = f" (cohort {number // each})" if number >= 0 else ""
-        return f"{rule}, in a cohort from 0 to {self.cohorts - 1} of {each} buckets each, got {number}{named}"
+            return rule
+        return f"{rule}, in a cohort from 0 to {self.cohorts - 1} of {self.symbols // self.cohorts} buckets each"
 
     def check_counts(self, summary: Summary) -> None:
         if len(summary.counts) != self.symbols or summary.total() != summary.n:
