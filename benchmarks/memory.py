@@ -93,10 +93,10 @@ def write(folder: Path, stem: str, users: int) -> None:
     """Write an input of so many users."""
     import pyarrow.parquet as pq
 
-    from deniable.core.parquet import WRITTEN
+    from deniable.core.parquet import how_written
 
     table = tables(specs(folder))[stem]()
-    with pq.ParquetWriter(folder / f"{stem}.parquet", table.schema, **WRITTEN) as writer:
+    with pq.ParquetWriter(folder / f"{stem}.parquet", table.schema, **how_written()) as writer:
         for start in range(0, users, PART):
             writer.write_table(table[: min(PART, users - start)])
 

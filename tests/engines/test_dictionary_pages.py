@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
-from deniable.core.parquet import WRITTEN
+from deniable.core.parquet import how_written
 from deniable.engines import arrow, dictionary_pages
 
 N = 6000
@@ -157,7 +157,7 @@ def test_summaries_are_those_of_arrow(tmp_path: Path, monkeypatch: pytest.Monkey
         "land": np.array(["de", "fr"])[random.integers(0, 2, N)],
     }.items():
         table = table.append_column(name, pa.array(keys))
-    pq.write_table(table, tmp_path / "r.parquet", row_group_size=2500, **WRITTEN)
+    pq.write_table(table, tmp_path / "r.parquet", row_group_size=2500, **how_written())
     by = [["number"], ["wide"], ["edge"], ["day"], ["land"], ["number", "wide", "land"], ["day", "edge"]]
     with monkeypatch.context() as never:
         never.setattr(dictionary_pages, "columns", lambda *_: {})
