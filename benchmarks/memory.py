@@ -143,10 +143,11 @@ def main() -> None:
     given.add_argument("--only", default="", help="measure the commands whose name contains this")
     chosen = given.parse_args()
     sizes = [int(float(each)) for each in chosen.users.split(",")]
-    before = json.loads(RECORD.read_text())["found"] if RECORD.is_file() else {}
-    found = dict(measured(sizes, chosen.only))
-    kept = {name: each for name, each in before.items() if name not in found}
-    RECORD.write_text(json.dumps({**stamp("numpy", "pyarrow"), "found": kept | found}, indent=1) + "\n")
+    found = json.loads(RECORD.read_text())["found"] if RECORD.is_file() else {}
+    for name, each in measured(sizes, chosen.only):
+        found[name] = each
+        in_order = {known: found[known] for known in COMMANDS if known in found}
+        RECORD.write_text(json.dumps({**stamp("numpy", "pyarrow"), "found": in_order}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
