@@ -119,12 +119,13 @@ def _unpacked(words: Bitmaps, bit: int, width: int, largest: Any, table: Numbers
     one = np.uint64(width)
     two, three = one + one, one + one + one
     mask, over = (_ONE << one) - _ONE, _NONE
-    place, size = 0, out.shape[0]
+    place, size, bounded = 0, out.shape[0], largest < mask
     while place + 4 <= size:  # four are in one word, wherever it begins
         packed = _word(words, bit)
         first, second = packed & mask, (packed >> one) & mask
         third, fourth = (packed >> two) & mask, (packed >> three) & mask
-        over |= (largest - first) | (largest - second) | (largest - third) | (largest - fourth)
+        if bounded:  # else all numbers of so many bits are of entries
+            over |= (largest - first) | (largest - second) | (largest - third) | (largest - fourth)
         out[place], out[place + 1] = table[first], table[second]
         out[place + 2], out[place + 3] = table[third], table[fourth]
         place += 4
