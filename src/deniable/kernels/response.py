@@ -37,7 +37,7 @@ def count_groups(reports: Symbols, codes: Groups, places: Indices, low: Bytes, c
     would not.
     """
     for i in range(reports.shape[0]):
-        row, cell = places[codes[i]], reports[i]
+        row, cell = np.uint64(places[codes[i]]), np.uint64(reports[i])  # never negative, which need not be looked at
         more = (low[row, cell] + 1) & 255
         low[row, cell] = more
         if more == 0:
