@@ -74,9 +74,9 @@ def memory(record: dict[str, Any]) -> str:
     ratio = f"last to {int(sizes[1]):,}"
     lines = _table(("command", *(f"{int(size):,} users" for size in sizes), ratio), 1)
     for name, found in record["found"].items():
-        peaks = [found[size]["MB"] for size in sizes if size in found]
-        cells = [f"{peak:,.0f} MB" for peak in peaks] + [""] * (len(sizes) - len(peaks))
-        lines.append(_row((f"`{name}`", *cells, f"{peaks[-1] / peaks[1]:.2f}")))
+        cells = [f"{found[size]['MB']:,.0f} MB" if size in found else "" for size in sizes]
+        last = found[max(found, key=int)]["MB"]
+        lines.append(_row((f"`{name}`", *cells, f"{last / found[sizes[1]]['MB']:.2f}")))
     return "\n".join([*lines, "", f"Measured {when(record)}."])
 
 

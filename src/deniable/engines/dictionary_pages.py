@@ -85,19 +85,19 @@ def _read(file: Any, chunk: Any, nullable: bool, out: Numbers) -> None:
     pages = np.empty((_MOST_PAGES, kernel.FIELDS), np.int64)
     number = kernel.page_headers(data, pages, np.empty(kernel.DEPTH, np.int64))
     _require(number > 1)
-    largest = int(pages[:number, kernel.UNCOMPRESSED].max())
+    largest, others = int(pages[:number, kernel.UNCOMPRESSED].max()), pages[1:number]
     _require(largest <= _MOST_BYTES)
+    _require((others[:, kernel.KIND] == _DATA_PAGE).all() and np.isin(others[:, kernel.ENCODING], _OF_DICTIONARY).all())
+    _require(others[:, kernel.VALUES].min() > 0 and others[:, kernel.VALUES].sum() == len(out))
     expand = _EXPANDING[chunk.compression]()
     table = _dictionary(pages[0], _body(pages[0], data, expand), out.dtype)
     known = len(table)
     words, filled = np.zeros(largest // 8 + 3, np.uint64), 0  # of one page, and two more
     held = words.view(np.uint8)
-    for page in pages[1:number]:
+    for page in others:
         body = _body(page, data, expand)
         held[: len(body)] = body
-        _require(page[kernel.KIND] == _DATA_PAGE and page[kernel.ENCODING] in _OF_DICTIONARY)
-        part = out[filled : filled + max(0, int(page[kernel.VALUES]))]
-        _require(len(part) == page[kernel.VALUES])
+        part = out[filled : filled + int(page[kernel.VALUES])]
         at = _after_levels(page, body) if nullable else 0
         _require(at < len(body) and 1 <= body[at] <= _MOST_WIDTH)
         width = int(body[at])
@@ -105,7 +105,6 @@ def _read(file: Any, chunk: Any, nullable: bool, out: Numbers) -> None:
             table = np.concatenate([table, np.zeros((1 << width) - len(table), out.dtype)])
         _require(kernel.entries(words, held, at + 1, len(body), width, known, table, part) == 0)
         filled += len(part)
-    _require(filled == len(out))
 
 
 def _bytes_of(file: Any, begin: int, size: int) -> Any:
