@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 
 import deniable as dn
 from benchmarks.records import stamp
-from deniable.core.parquet import WRITTEN
+from deniable.core.parquet import how_written
 from deniable.engines import arrow
 from deniable.engines.simulated import simulate_files
 from deniable.kernels import compile_everything
@@ -50,7 +50,7 @@ def make(folder: Path, name: str, users: int) -> None:
     m, random = mechanism(name), np.random.default_rng(0)
     for number, start in enumerate(range(0, users, FILE_ROWS)):
         rows = min(FILE_ROWS, users - start)
-        with pq.ParquetWriter(folder / f"{number:04}.parquet", schema(m), **WRITTEN) as writer:
+        with pq.ParquetWriter(folder / f"{number:04}.parquet", schema(m), **how_written()) as writer:
             for part in range(0, rows, GROUP_ROWS):
                 n = min(GROUP_ROWS, rows - part)
                 reports = m.privatize(random.integers(0, K, n), seed=start + part).to_arrow()

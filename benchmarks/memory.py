@@ -1,8 +1,9 @@
 """Peak memory of every command whose input grows with the number of users, at few and at many.
 
-    python -m benchmarks.memory [--users 1e6,1e8] [--only summarize]
+    python -m benchmarks.memory [--users 1e6,1e7,1e8,1e9] [--only summarize]
 
-Inputs repeat the same million users as often as it takes, since memory does not care who they are. Each command runs
+Inputs repeat the same million users as often as it takes, since memory does not care who they are. Beyond 1e8 users
+the same file is named several times, to the commands that take several. Each command runs
 as a process of its own, which says in the end how much memory it had at most. Results go to benchmarks/memory.json,
 which docs/make_scale_picture.py shows.
 """
@@ -22,7 +23,8 @@ from typing import Any
 from benchmarks.records import stamp
 
 RECORD = Path(__file__).with_name("memory.json")
-FEW, MANY = 10**6, 10**8
+SIZES = "1e6,1e7,1e8,1e9"
+ONE_FILE = 10**8  # users in a file, at most
 PART, K, WORDS, GROUPS = 2**20, 1024, 200, 100
 _CHILD = """
 import sys
@@ -42,6 +44,7 @@ COMMANDS = {
     "heavy-hitters privatize": "heavy-hitters privatize words.parquet --spec hh.json --overwrite -o out.parquet",
     "heavy-hitters summarize": "heavy-hitters summarize hh.parquet --spec hh.json -o out.summary",
 }
+SEVERAL = ("summarize", "summarize --by", "heavy-hitters summarize")  # take one file several times
 NEEDS = {  # the inputs of each command, by their stem
     "privatize": "values",
     "simulate": "",
@@ -93,10 +96,10 @@ def write(folder: Path, stem: str, users: int) -> None:
     """Write an input of so many users."""
     import pyarrow.parquet as pq
 
-    from deniable.core.parquet import WRITTEN
+    from deniable.core.parquet import how_written
 
     table = tables(specs(folder))[stem]()
-    with pq.ParquetWriter(folder / f"{stem}.parquet", table.schema, **WRITTEN) as writer:
+    with pq.ParquetWriter(folder / f"{stem}.parquet", table.schema, **how_written()) as writer:
         for start in range(0, users, PART):
             writer.write_table(table[: min(PART, users - start)])
 
@@ -118,27 +121,33 @@ def measured(sizes: list[int], only: str) -> Iterator[tuple[str, dict[str, Any]]
             continue
         found, stem = {}, NEEDS.get(name, "reports")
         for users in sizes:
+            times = -(-users // ONE_FILE)
+            if times > 1 and name not in SEVERAL:
+                continue
             with tempfile.TemporaryDirectory() as folder:
                 specs(Path(folder))
                 if stem:
-                    write(Path(folder), stem, users)
-                found[str(users)] = peak(Path(folder), command.format(users=users))
-        first, last = (found[str(users)]["MB"] for users in (sizes[0], sizes[-1]))
+                    write(Path(folder), stem, min(users, ONE_FILE))
+                asked = command.format(users=users)
+                if times > 1:
+                    asked = asked.replace(f"{stem}.parquet", f"{stem}.parquet " * times) + " --allow-repeats"
+                found[str(users)] = peak(Path(folder), asked)
         yield name, found
-        print(f"{name:26} {first:7.0f} MB  {last:7.0f} MB  ratio {last / first:.2f}", flush=True)
+        print(f"{name:26}", *(f"{size['MB']:7.0f} MB" for size in found.values()), flush=True)
 
 
 def main() -> None:
     """Measure, print, and keep the record; with --only, the other commands keep theirs."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument("--users", default=f"{FEW},{MANY}", help="numbers of users, from few to many, with commas")
+    given.add_argument("--users", default=SIZES, help="numbers of users, from few to many, with commas")
     given.add_argument("--only", default="", help="measure the commands whose name contains this")
     chosen = given.parse_args()
     sizes = [int(float(each)) for each in chosen.users.split(",")]
-    before = json.loads(RECORD.read_text())["found"] if RECORD.is_file() else {}
-    found = dict(measured(sizes, chosen.only))
-    kept = {name: each for name, each in before.items() if name not in found}
-    RECORD.write_text(json.dumps({**stamp("numpy", "pyarrow"), "found": kept | found}, indent=1) + "\n")
+    found = json.loads(RECORD.read_text())["found"] if RECORD.is_file() else {}
+    for name, each in measured(sizes, chosen.only):
+        found[name] = each
+        in_order = {known: found[known] for known in COMMANDS if known in found}
+        RECORD.write_text(json.dumps({**stamp("numpy", "pyarrow"), "found": in_order}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

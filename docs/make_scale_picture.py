@@ -69,12 +69,14 @@ def spark(record: dict[str, Any]) -> str:
 
 
 def memory(record: dict[str, Any]) -> str:
-    """A row per command: peak memory at every number of users, and the ratio of the last to the first."""
-    sizes = list(next(iter(record["found"].values())))
-    lines = _table(("command", *(f"{int(size):,} users" for size in sizes), "ratio"), 1)
+    """A row per command: peak memory at every number of users, and the ratio of the last to the second."""
+    sizes = list(max(record["found"].values(), key=len))
+    ratio = f"last to {int(sizes[1]):,}"
+    lines = _table(("command", *(f"{int(size):,} users" for size in sizes), ratio), 1)
     for name, found in record["found"].items():
-        peaks = [found[size]["MB"] for size in sizes]
-        lines.append(_row((f"`{name}`", *(f"{peak:,.0f} MB" for peak in peaks), f"{peaks[-1] / peaks[0]:.2f}")))
+        cells = [f"{found[size]['MB']:,.0f} MB" if size in found else "" for size in sizes]
+        last = found[max(found, key=int)]["MB"]
+        lines.append(_row((f"`{name}`", *cells, f"{last / found[sizes[1]]['MB']:.2f}")))
     return "\n".join([*lines, "", f"Measured {when(record)}."])
 
 

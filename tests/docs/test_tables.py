@@ -148,5 +148,10 @@ def test_tables_of_spark_and_memory_say_what_was_measured() -> None:
     text = script.spark({**stamp, "rows": [row, {**row, "groups": 100}]})
     assert "| `grr` | 20,000 | none | 3.00 s | count() | 2.50 s | 1.20 | at most 1.2 |" in text
     assert "Measured on 2026-01-31, A processor, pyspark 4." in text
-    found = {"summarize": {"1000000": {"MB": 150.2, "seconds": 1}, "100000000": {"MB": 165.2, "seconds": 9}}}
-    assert "| `summarize` | 150 MB | 165 MB | 1.10 |" in script.memory({**stamp, "found": found})
+    peaks = {"1000000": 75.1, "10000000": 150.2, "100000000": 165.2}
+    found = {"summarize": {size: {"MB": peak, "seconds": 1} for size, peak in peaks.items()}}
+    found["decode"] = {"1000000": {"MB": 80.0, "seconds": 1}, "10000000": {"MB": 81.0, "seconds": 1}}
+    told = script.memory({**stamp, "found": found})
+    assert "| command | 1,000,000 users | 10,000,000 users | 100,000,000 users | last to 10,000,000 |" in told
+    assert "| `summarize` | 75 MB | 150 MB | 165 MB | 1.10 |" in told
+    assert "| `decode` | 80 MB | 81 MB |  | 1.00 |" in told

@@ -15,6 +15,7 @@ import deniable as dn
 from deniable.core.parquet import READ
 from deniable.engines import arrow
 from deniable.engines.simulated import simulate_files
+from deniable.kernels import dictionary_pages as kernel
 from tests.cli.command import check_refusal, run, succeed
 
 USERS = 20_000
@@ -90,3 +91,14 @@ def test_what_the_commands_write_has_checksums(m: Any, tmp_path: Path) -> None:
             except (OSError, pa.ArrowException) as error:  # others where the page's header is hit
                 noticed |= "CRC checksum" in str(error)
         assert noticed, path
+
+
+def test_pages_of_reports_are_large(tmp_path: Path) -> None:
+    m = dn.mechanism("grr", k=16, epsilon=1.0)
+    simulate_files(m, tmp_path / "made", 300_000)
+    path = tmp_path / "made" / "part-000000.parquet"
+    chunk = pq.read_metadata(path).row_group(0).column(0)
+    column = np.frombuffer(path.read_bytes(), np.uint8)[chunk.dictionary_page_offset :][: chunk.total_compressed_size]
+    pages = np.empty((99, kernel.FIELDS), np.int64)
+    assert kernel.page_headers(column, pages, np.empty(kernel.DEPTH, np.int64)) == 2
+    assert pages[:2, kernel.VALUES].tolist() == [16, 300_000]

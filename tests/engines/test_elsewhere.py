@@ -20,6 +20,7 @@ from deniable.engines import arrow
 from deniable.engines import duckdb as sql
 from deniable.engines.polars import summarized
 from deniable.engines.results import table_of
+from tests.cli.command import succeed
 from tests.engines.samples import NAMES, Sample, sample
 
 FILES = 3
@@ -78,7 +79,18 @@ def by_dask(given: Sample, files: list[str]) -> dn.SummaryTable:
     return total
 
 
-WAYS = [by_arrow, by_arrow_stream, by_sql, by_relation, by_polars, by_lazy_frame, by_dask]
+def by_command(given: Sample, files: list[str]) -> dn.SummaryTable:
+    spec, made = (Path(files[0]).with_name(name) for name in ("spec.json", "made"))
+    own = isinstance(given.reports, dn.Reports)
+    spec.write_text(given.counted.spec.to_json() if own else given.counted.to_json())
+    asked = [*([] if own else ["heavy-hitters"]), "summarize", *files, "--spec", spec, "-o"]
+    succeed(*asked, made.with_suffix(".summary"))
+    assert made.with_suffix(".summary").read_bytes() == given.total
+    succeed(*asked, made.with_suffix(".table.parquet"), "--by", "day")
+    return dn.SummaryTable.from_arrow(pq.read_table(made.with_suffix(".table.parquet")))
+
+
+WAYS = [by_command, by_arrow, by_arrow_stream, by_sql, by_relation, by_polars, by_lazy_frame, by_dask]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

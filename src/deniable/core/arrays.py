@@ -21,6 +21,7 @@ Keys = npt.NDArray[np.uint32]  # round keys of permutations
 Bytes = npt.NDArray[np.uint8]
 Codes = npt.NDArray[np.uint8]  # which of a few levels an entry has
 Levels = npt.NDArray[np.uint16]  # heavy-hitter levels, one per report
+Groups = npt.NDArray[Any]  # in which group each row is: uint16, or int64
 Payloads = npt.NDArray[Any]  # unsigned integers: one per report, or one row per report
 Table = npt.NDArray[Any]  # bucket numbers: uint16, or uint32 where there are more
 Numbers = npt.NDArray[Any]  # float64, int64, or Python integers where 64 bits are too few

@@ -1,8 +1,28 @@
-"""How reports and summaries are kept in Parquet: compressed, and with a checksum for every page.
+"""How reports and summaries are kept in Parquet: compressed, in large pages, and with a checksum for every page.
 
 A bit that turns over on a disk can leave a page that decodes, and a report that nobody sent. Readers compare the
-checksums; pages of other writers, which have none, are read as they are.
+checksums; pages of other writers, which have none, are read as they are. Reports are read from the first to the last,
+and every page costs a reader some time by itself.
 """
 
-WRITTEN = {"compression": "zstd", "write_page_checksum": True}  # arguments of ParquetWriter and write_table
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import Any
+
+from deniable.core.extras import needed
+
 READ = {"page_checksum_verification": True}  # of ParquetFile
+_PAGES = {"max_rows_per_page": 2**20}  # Arrow also limits them to a MiB
+
+
+@cache
+def how_written() -> dict[str, Any]:
+    """Arguments of ParquetWriter and write_table. Older versions of Arrow limit only the bytes of a page."""
+    with needed():
+        import pyarrow.parquet as pq
+
+    known = inspect.signature(pq.ParquetWriter).parameters
+    pages = {name: rows for name, rows in _PAGES.items() if name in known}
+    return {"compression": "zstd", "write_page_checksum": True, **pages}

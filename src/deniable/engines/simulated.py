@@ -21,7 +21,7 @@ from deniable.core.arrays import Counts, Payloads
 from deniable.core.batches import slices
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
-from deniable.core.parquet import WRITTEN
+from deniable.core.parquet import how_written
 from deniable.core.reports import Reports
 from deniable.core.threads import share, workers
 from deniable.core.validate import choice, whole
@@ -197,7 +197,7 @@ class _Job:
         listed = width_of(self.mechanism) is None and layout.cells <= _LISTED and self.compression != "none"
         schema = self._table(layout.empty(0)).schema
         groups = slices(file.users, layout.row_bytes, GROUP_ROWS)
-        how = {**WRITTEN, "compression": self.compression, "use_dictionary": listed}
+        how = {**how_written(), "compression": self.compression, "use_dictionary": listed}
         with pq.ParquetWriter(path, schema, **how) as writer:
             for number, group in enumerate(groups):
                 out = layout.empty(group.stop - group.start)

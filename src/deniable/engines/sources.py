@@ -13,6 +13,7 @@ from deniable.core.errors import DeniableError, FingerprintMismatch, InvalidArgu
 from deniable.core.extras import needed
 from deniable.core.parquet import READ
 from deniable.core.reports import Reports, read_metadata
+from deniable.engines import dictionary_pages
 from deniable.engines.partitions import Types, check_types, folder_keys
 from deniable.engines.paths import Found, paths_of
 from deniable.grouping.counting import Counted, layout_of, report_columns, reports_from
@@ -102,17 +103,31 @@ class RowGroup:
     def batches(self) -> Iterator[tuple[str, Any]]:
         with needed():
             import pyarrow as pa
-            import pyarrow.parquet as pq
 
         stored = [name for name in self.by if name not in self.file.keys]
-        columns, row = [*report_columns(self.counted), *stored], 1
-        with reading(self.file.path):
-            texts = _texts(self.file.schema, stored, pa)
-            opened = pq.ParquetFile(self.file.path, metadata=self.file.metadata, read_dictionary=texts, **READ)
-            with opened:
-                for batch in opened.iter_batches(self.rows, [self.number], columns, use_threads=False):
-                    yield f"{self.file.path}: row group {self.number}, row {row}", batch
-                    row += len(batch)
+        columns, row = [*report_columns(self.counted), *stored], 0
+        file, schema = self.file, self.file.schema
+        with reading(file.path):
+            found = dictionary_pages.columns(file.path, file.metadata, self.number, schema, columns)
+            for part in self._parts(found, [name for name in columns if name not in found]):
+                arrays = [found[name].slice(row, len(part)) if name in found else part.column(name) for name in columns]
+                batch = pa.RecordBatch.from_arrays(arrays, columns)
+                yield f"{file.path}: row group {self.number}, row {row + 1}", batch
+                row += len(batch)
+
+    def _parts(self, found: Mapping[str, Any], others: list[str]) -> Iterator[Any]:
+        """Parts of bounded length, with the columns that are still to be read."""
+        with needed():
+            import pyarrow.parquet as pq
+
+        if not others:
+            first, rows = next(iter(found.values())), self.file.metadata.row_group(self.number).num_rows
+            yield from (first.slice(start, self.rows) for start in range(0, rows, self.rows))
+            return
+        texts = _texts(self.file.schema, others)
+        opened = pq.ParquetFile(self.file.path, metadata=self.file.metadata, read_dictionary=texts, **READ)
+        with opened:
+            yield from opened.iter_batches(self.rows, [self.number], others, use_threads=False)
 
     def read(self, batch: Any) -> tuple[AnyReports, Coded]:
         labelled = batch.replace_schema_metadata(self.file.schema.metadata)
@@ -134,8 +149,11 @@ def coded(batch: Any, by: tuple[str, ...], keys: Mapping[str, Key]) -> Coded:
     return Coded.of([constant[name] if name in keys else batch.column(name) for name in by], by)
 
 
-def _texts(schema: Any, names: Iterable[str], pa: Any) -> list[str]:
+def _texts(schema: Any, names: Iterable[str]) -> list[str]:
     """The columns of text, which are read as numbers of a dictionary."""
+    with needed():
+        import pyarrow as pa
+
     return [name for name in names if pa.types.is_string(schema.field(name).type)]
 
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Indices
+from deniable.core.arrays import Groups, Indices
 from deniable.core.errors import InvalidArgument, MalformedReport, cut, shown
 from deniable.core.extras import needed
+from deniable.kernels.response import count_into
 
 Key = str | int | bool | date | datetime
 Group = tuple[Key, ...]
@@ -45,7 +46,7 @@ class Coded:
     """The groups of a batch of rows: row i is in the group `groups[codes[i]]`; without codes all are in the first."""
 
     groups: list[Group]
-    codes: Indices | None
+    codes: Groups | None
     sizes: Indices  # how many rows each group has
 
     @staticmethod
@@ -60,31 +61,33 @@ class Coded:
         for column, name in zip(columns[1:], names[1:], strict=True):
             own, more, _ = _single(column, name)
             # a pair of codes is one code; then only those that occur are kept
-            codes, present, sizes = _compact(codes * len(more) + own, len(groups) * len(more))
+            pairs = codes.astype(np.int64) * len(more) + own
+            codes, present, sizes = _compact(pairs, len(groups) * len(more))
             groups = [groups[place // len(more)] + more[place % len(more)] for place in present.tolist()]
         return Coded(groups, codes if len(groups) > 1 else None, sizes)
 
 
-def _single(column: Any, name: str) -> tuple[Indices, list[Group], Indices]:
+def _single(column: Any, name: str) -> tuple[Groups, list[Group], Indices]:
     """Codes, groups and sizes of the groups of one column."""
     codes, keys = _coded(column, name)
     codes, present, sizes = _compact(codes, len(keys))
     return codes, [(keys[place],) for place in present.tolist()], sizes
 
 
-def _compact(codes: Indices, size: int) -> tuple[Indices, Indices, Indices]:
+def _compact(codes: Groups, size: int) -> tuple[Groups, Indices, Indices]:
     """Renumber codes below `size` so that all occur; return them, the old codes by the new, and how often each is."""
     if size > max(_DENSE, len(codes)):
         present, codes, sizes = np.unique(codes, return_inverse=True, return_counts=True)
         return codes, present, sizes
-    sizes = np.bincount(codes, minlength=size)
+    sizes = np.zeros(size, np.int64)
+    count_into(codes, sizes)
     present = np.flatnonzero(sizes)
     if len(present) < size:
-        codes, sizes = (np.cumsum(sizes > 0) - 1)[codes], sizes[present]
+        codes, sizes = (np.cumsum(sizes > 0) - 1).astype(codes.dtype)[codes], sizes[present]
     return codes, present, sizes
 
 
-def _coded(column: Any, name: str) -> tuple[Indices, list[Key]]:
+def _coded(column: Any, name: str) -> tuple[Groups, list[Key]]:
     """Codes of a column's entries, and the key of each code."""
     with needed():
         import pyarrow as pa
@@ -98,7 +101,8 @@ def _coded(column: Any, name: str) -> tuple[Indices, list[Key]]:
         numbers = column.to_numpy(zero_copy_only=False)
         low, high = int(numbers.min()), int(numbers.max())
         if high - low < _NARROW:
-            return np.subtract(numbers, numbers.dtype.type(low), dtype=np.int64), list(range(low, high + 1))
+            # the difference is below 2^16, and so the same modulo 2^16
+            return numbers.astype(np.uint16) - np.uint16(low % _NARROW), list(range(low, high + 1))
     if not pa.types.is_dictionary(kind):
         check_kind(kind, name)
         column = column.dictionary_encode()
@@ -110,7 +114,7 @@ def _coded(column: Any, name: str) -> tuple[Indices, list[Key]]:
     return _distinct(column.indices.to_numpy(zero_copy_only=False).astype(np.int64), keys_of(column.dictionary))
 
 
-def _distinct(codes: Indices, keys: list[Key]) -> tuple[Indices, list[Key]]:
+def _distinct(codes: Groups, keys: list[Key]) -> tuple[Groups, list[Key]]:
     """Give equal keys one code: a dictionary may list a key twice, and several times of a day are one date."""
     places: dict[Key, int] = {}
     merged = [places.setdefault(key, len(places)) for key in keys]

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from deniable.core.errors import MalformedSummary, cut
 from deniable.core.extras import needed
-from deniable.core.parquet import READ, WRITTEN
+from deniable.core.parquet import READ, how_written
 from deniable.grouping.keys import RESERVED
 
 CHECKSUM_KEY = b"deniable.checksum"
@@ -27,7 +27,7 @@ def write_parquet(table: Any, file: IO[bytes]) -> None:
         import pyarrow.parquet
 
     told = table.replace_schema_metadata({**(table.schema.metadata or {}), CHECKSUM_KEY: _checksum(table)})
-    pyarrow.parquet.write_table(told, file, **WRITTEN)
+    pyarrow.parquet.write_table(told, file, **how_written())
 
 
 def parquet_bytes(table: Any) -> bytes:

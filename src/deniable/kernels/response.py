@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.arrays import Bytes, Indices, Integers, Symbols, Words
+from deniable.core.arrays import Bytes, Groups, Indices, Integers, Symbols, Words
 from deniable.kernels import SMALL, compiled
 from deniable.kernels.words import kept
 
@@ -30,14 +30,14 @@ def count_into(reports: Symbols, counts: Integers) -> None:
 
 
 @compiled(small=SMALL)
-def count_groups(reports: Symbols, codes: Indices, places: Indices, low: Bytes, counts: Integers) -> None:
+def count_groups(reports: Symbols, codes: Groups, places: Indices, low: Bytes, counts: Integers) -> None:
     """Count report i in cell reports[i] of row places[codes[i]]; all must lie within the arrays.
 
     A count is the sum of its entries of `counts` and `low`: the bytes, most often touched, fit a cache that the counts
     would not.
     """
     for i in range(reports.shape[0]):
-        row, cell = places[codes[i]], reports[i]
+        row, cell = np.uint64(places[codes[i]]), np.uint64(reports[i])  # never negative, which need not be looked at
         more = (low[row, cell] + 1) & 255
         low[row, cell] = more
         if more == 0:

@@ -152,7 +152,7 @@ def privatize(
     from deniable.cli.io.values import converted_batches
     from deniable.cli.terminal import done
     from deniable.core.domain import Domain
-    from deniable.core.parquet import WRITTEN
+    from deniable.core.parquet import how_written
 
     if str(output) != STANDARD and output.suffix.lower() != ".parquet":
         raise CommandError(f"{output}: reports of heavy hitters are written to .parquet files, or to -")
@@ -165,7 +165,7 @@ def privatize(
 
     schema, made = layout([]).schema, 0
     written = pyarrow.parquet.ParquetWriter
-    with reading(source) as file, writing(output) as target, written(target, schema, **WRITTEN) as writer:
+    with reading(source) as file, writing(output) as target, written(target, schema, **how_written()) as writer:
         for table in converted_batches(file, source, column, Domain.open(), layout, size, show=show_values):
             writer.write_table(table)
             made += len(table)

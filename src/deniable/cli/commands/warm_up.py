@@ -9,7 +9,8 @@ import typer
 
 def warm_up(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[MECHANISM]...", help="Only these mechanisms; default: all.")
+        list[str] | None,
+        typer.Argument(metavar="[MECHANISM]...", help="Only these mechanisms, release, files; default: all."),
     ] = None,
 ) -> None:
     """Compile all loops once and cache the result.
@@ -29,17 +30,22 @@ def warm_up(
     from deniable.cli.running import CommandError
     from deniable.cli.terminal import progress
     from deniable.core.validate import choice
+    from deniable.engines.warm_up import FILES
+    from deniable.engines.warm_up import warm_up as warm_files
     from deniable.mechanisms.registry import list_mechanisms
     from deniable.simulation.warm_up import NOISE, cache_folder
     from deniable.simulation.warm_up import warm_up as warmed
 
-    known = [*list_mechanisms(), NOISE]
+    known = [*list_mechanisms(), NOISE, FILES]
     chosen = [choice(known, mechanism=name) for name in names] if names else known
     folder = cache_folder()
     if folder is None:
         raise CommandError("compiled code cannot be cached here: set NUMBA_CACHE_DIR to a folder that can be written")
     start = perf_counter()
     with progress() as bar:
-        for _ in bar.track(warmed(chosen), len(chosen), description="compiling"):
+        others = [name for name in chosen if name != FILES]
+        for _ in bar.track(warmed(others), len(others), description="compiling"):
             pass
+        if FILES in chosen:
+            warm_files()
     typer.echo(f"compiled {len(chosen)} of {len(known)} in {perf_counter() - start:.1f} s, cached in {folder}")

@@ -12,7 +12,7 @@ from deniable.cli.io.repeats import check_counts, check_paths, described
 from deniable.cli.options import check_inputs
 from deniable.cli.running import STANDARD, CommandError, about
 from deniable.cli.terminal import done
-from deniable.core.parquet import WRITTEN
+from deniable.core.parquet import how_written
 
 if TYPE_CHECKING:
     from deniable.grouping.counting import Counted
@@ -123,5 +123,5 @@ def write_sum(
         if by is None:
             file.write(made.to_bytes())
         else:
-            pyarrow.parquet.write_table(made.to_arrow(), file, **WRITTEN)
+            pyarrow.parquet.write_table(made.to_arrow(), file, **how_written())
     done(f"a summary of {made.n:,} reports" if by is None else f"{len(made):,} summaries of {made.n:,} reports", output)

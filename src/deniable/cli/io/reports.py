@@ -35,7 +35,7 @@ from deniable.cli.io.inputs import Other, added_up
 from deniable.cli.running import STANDARD, CommandError, about
 from deniable.core.batches import row_bytes, rows_at_once, slices
 from deniable.core.errors import MalformedReport, shown
-from deniable.core.parquet import WRITTEN
+from deniable.core.parquet import how_written
 from deniable.core.reports import COLUMN, Reports, read_metadata
 from deniable.core.summary import Summary
 from deniable.grouping.table import is_summary_table, table_fingerprint
@@ -76,7 +76,7 @@ def writing_reports(path: Path, example: Reports) -> Iterator[Callable[[Reports]
 
 def _writer(file: BinaryIO, path: Path, schema: Any, example: Reports) -> Any:
     if path.suffix.lower() == ".parquet":
-        return pa.parquet.ParquetWriter(file, schema, **WRITTEN)
+        return pa.parquet.ParquetWriter(file, schema, **how_written())
     file.write(f"{'simulated_' if example.simulated else ''}{COLUMN}@{example.fingerprint}\n".encode())
     options = pa.csv.WriteOptions(include_header=False, quoting_style="none")
     return pa.csv.CSVWriter(file, schema, write_options=options)

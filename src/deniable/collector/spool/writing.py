@@ -16,7 +16,7 @@ from deniable.collector.spool.layout import ROWS, Partition, rows
 from deniable.collector.store.protocol import StorageTrouble, Store
 from deniable.collector.store.records import TOO_OLD, Delivery
 from deniable.core.extras import needed
-from deniable.core.parquet import WRITTEN
+from deniable.core.parquet import how_written
 from deniable.wire.forms import Segment
 
 _MOST_FOLDERS = 10_000  # that are remembered
@@ -122,7 +122,7 @@ def _write_reports(table: Any, file: IO[bytes]) -> None:
     import pyarrow.parquet
 
     told = table.replace_schema_metadata({**table.schema.metadata, ROWS: str(len(table)).encode()})
-    pyarrow.parquet.write_table(told, file, **WRITTEN)
+    pyarrow.parquet.write_table(told, file, **how_written())
 
 
 def _trouble(spool: Path, error: OSError) -> StorageTrouble:
