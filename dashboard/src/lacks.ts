@@ -21,6 +21,6 @@ export function nothingYet({ counted, waiting, settings: { minimum } }: Collecti
     h("h2", {}, "Nothing to show yet"),
     h("p", { class: "quiet" }, arrived
       ? `${plural(arrived, "report")} ${arrived === 1 ? "has" : "have"} arrived. They are shown once at least ${whole(minimum)} can be shown together.`
-      : `No reports have arrived. They are shown once there are at least ${whole(minimum)}.`),
+      : `No reports have arrived. Nothing is shown before there ${minimum === 1 ? "is" : "are"} at least ${whole(minimum)}.`),
   );
 }

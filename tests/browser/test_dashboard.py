@@ -66,6 +66,19 @@ def test_axe_finds_nothing_on_any_page(filled: Site, look: str) -> None:
     assert filled.errors == []
 
 
+def test_long_names_leave_room_for_the_numbers_on_a_phone(site: Site) -> None:
+    labels = ["https://example.org/" + "x" * 140, "no"]
+    segments = [{"name": "country", "labels": ["DE", "a country with a name that is quite long"]}]
+    site.fill(site.ask_about(labels=labels, segments=segments), labels * 400, segments=b"\1")
+    page = opened(site.reader(viewport={"width": 390, "height": 844}), site, "#/c/way-to-work")
+    share = page.locator("section[aria-label=Table] tbody td").first
+    share.wait_for()
+    parts = [share, *page.locator(".sheet select").all()]
+    boxes = [box for each in parts if (box := each.bounding_box()) is not None]
+    assert len(boxes) > 3
+    assert all(box["x"] + box["width"] <= 390 - 16 for box in boxes)  # within the sheet
+
+
 def test_the_table_has_the_numbers_of_the_api(filled: Site) -> None:
     page = opened(filled.reader("read"), filled, "#/c/way-to-work")
     rows = page.locator("section[aria-label=Table] tbody tr")
@@ -206,7 +219,7 @@ def test_a_collection_without_reports_says_so_calmly(site: Site, look: str) -> N
     site.ask_about()
     page = opened(site.reader(color_scheme=look), site, "#/c/way-to-work")
     expect(page.get_by_role("heading", name="Nothing to show yet")).to_be_visible()
-    expect(page.get_by_text("No reports have arrived. They are shown once there are at least 1.")).to_be_visible()
+    expect(page.get_by_text("No reports have arrived. Nothing is shown before there is at least 1.")).to_be_visible()
     assert page.get_by_label("Search").count() == 0  # there is nothing to look through
     assert accessible(page) == []
 
