@@ -56,7 +56,7 @@ export class Asking {
         expires: 2 ** 40,
       };
     const reply = await asked(`${url}/v1/forms/${encodeURIComponent(collection)}`);
-    if (reply?.status !== 200) refuse("offline", `the collector does not answer (status ${reply?.status ?? "none"})`);
+    if (reply?.status !== 200) refuse("offline", `the collector gives no form (status ${reply?.status ?? "none"})`);
     return formOf(reply.said, collection, pinned);
   }
 
