@@ -131,7 +131,7 @@ def answers(browser: Browser, site: Site) -> Iterator[Figure]:
             context.close()
         bare += alone
         yield Figure(f"first `answer()` by {name}, k={VALUES:,}", WHERE, statistics.median(took), "ms", goal)
-    floor = "two bare durable transactions of IndexedDB, the least that an answer takes"
+    floor = "two bare durable transactions of IndexedDB, one after the other"
     yield Figure(floor, WHERE, statistics.median(bare), "ms")
 
 
