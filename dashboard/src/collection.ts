@@ -7,6 +7,7 @@ import { h, replace } from "./dom.ts";
 import { facts, refused } from "./facts.ts";
 import { plural, whole } from "./format.ts";
 import { link } from "./home.ts";
+import { notice, nothingYet } from "./lacks.ts";
 import { Look } from "./look.ts";
 import type { Stage } from "./stage.ts";
 import { strings } from "./strings.ts";
@@ -17,7 +18,7 @@ export async function collectionPage(stage: Stage, name: string, text: string): 
   if (!stage.live()) return;
   const answer = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Estimating…"));
   const closed = collection.specs[0]!.kind === "closed";
-  const above = h("div", { class: "sheet", hidden: !closed });
+  const above = h("div", { class: "sheet", hidden: !closed || !collection.published });
   stage.show(
     h(
       "div",
@@ -26,7 +27,8 @@ export async function collectionPage(stage: Stage, name: string, text: string): 
       h("div", { class: "columns" }, h("div", { class: "stack" }, above, answer), h("div", { class: "stack" }, facts(collection), refused(collection))),
     ),
   );
-  if (closed) await answered(stage, collection, readView(text), above, answer);
+  if (!collection.published) replace(answer, nothingYet(collection));
+  else if (closed) await answered(stage, collection, readView(text), above, answer);
   else await strings(answer, collection);
 }
 
@@ -48,7 +50,7 @@ async function answered(stage: Stage, collection: Collection, view: View, above:
     } catch (error) {
       if (!current()) return;
       shown = null;
-      replace(answer, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
+      replace(answer, notice(error));
     } finally {
       if (mine === latest) answer.removeAttribute("aria-busy");
     }

@@ -2,6 +2,7 @@
 
 import { h, say } from "./dom.ts";
 import { csv, save, tsv, type Sheet } from "./format.ts";
+import { sentence } from "./lacks.ts";
 import { savePng, saveSvg } from "./picture.ts";
 
 type Kind = readonly [name: string, does: () => unknown];
@@ -18,7 +19,7 @@ export function exportBar(name: string, sheet: () => Sheet, picture: SVGSVGEleme
     h("button", {
       type: "button",
       onclick: () => {
-        Promise.resolve().then(does).catch((error: unknown) => say(error instanceof Error ? error.message : String(error)));
+        Promise.resolve().then(does).catch((error: unknown) => say(sentence(error)));
       },
     }, text)));
 }

@@ -3,6 +3,7 @@
 import { documents, refusals, type Collection } from "./api.ts";
 import { h, replace } from "./dom.ts";
 import { odds, plural, share, suspicion, whole } from "./format.ts";
+import { sentence } from "./lacks.ts";
 
 export function facts(collection: Collection): HTMLElement {
   const { settings, specs, counted, published } = collection;
@@ -55,6 +56,6 @@ export function refused(collection: Collection): HTMLElement {
             h("tbody", {}, sorted.map(([kind, n]) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, kind)), h("td", {}, whole(n))))))
         : h("p", { class: "quiet" }, "Nothing was refused."),
     );
-  }, (error: unknown) => replace(body, h("p", { class: "quiet" }, error instanceof Error ? error.message : String(error))));
+  }, (error: unknown) => replace(body, h("p", { class: "quiet" }, sentence(error))));
   return h("section", { class: "sheet", "aria-label": "Refused" }, h("h2", {}, "Refused requests"), body);
 }

@@ -4,6 +4,7 @@ import { ApiError, isAdmin, key } from "./api.ts";
 import { collectionPage } from "./collection.ts";
 import { h } from "./dom.ts";
 import { home } from "./home.ts";
+import { sentence } from "./lacks.ts";
 import { newPage } from "./new.ts";
 import { settingsPage } from "./settings.ts";
 import { signIn } from "./sign-in.ts";
@@ -35,16 +36,16 @@ async function show(): Promise<void> {
 }
 
 function fault(own: Stage, error: unknown): void {
-  const said = error instanceof Error ? error.message : String(error);
   const keyless = error instanceof ApiError && (error.code === 401 || error.kind === "wrong-key");
   own.show(
     h(
       "div",
       { class: "stack" },
-      h("p", { class: "notice bad", role: "alert" }, said),
+      h("p", { class: "notice bad", role: "alert" }, sentence(error)),
       h("div", { class: "row" },
         h("button", { type: "button", onclick: () => void show() }, "Try again"),
-        keyless && h("a", { class: "button", href: "#/key" }, "Use another key")),
+        keyless && h("a", { class: "button", href: "#/key" }, "Use another key"),
+        location.hash.startsWith("#/c/") && !keyless && h("a", { class: "button", href: "#/" }, "All collections")),
     ),
   );
 }

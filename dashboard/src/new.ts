@@ -4,6 +4,7 @@ import { make, preview } from "./api.ts";
 import { check, field, h, pick, replace } from "./dom.ts";
 import { odds, percent, plural, decimals, linesOf, suspicion, whole } from "./format.ts";
 import { link } from "./home.ts";
+import { notice, sentence } from "./lacks.ts";
 import type { Stage } from "./stage.ts";
 
 interface Preview {
@@ -60,7 +61,7 @@ export async function newPage(stage: Stage): Promise<void> {
       if (mine === latest) replace(expected, ...shown(found));
       return found.spec;
     } catch (error) {
-      if (mine === latest) replace(expected, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
+      if (mine === latest) replace(expected, notice(error));
       throw error;
     }
   };
@@ -81,7 +82,7 @@ export async function newPage(stage: Stage): Promise<void> {
       done(stage, draft.name, made.keys);
     } catch (error) {
       wrong.hidden = false;
-      wrong.textContent = error instanceof Error ? error.message : String(error);
+      wrong.textContent = sentence(error);
     }
   };
   stage.show(

@@ -4,6 +4,7 @@ import { change, collection as load, keys as list, makeKey, revokeKey, type Coll
 import { check, field, h, pick, replace, say } from "./dom.ts";
 import { linesOf } from "./format.ts";
 import { link } from "./home.ts";
+import { sentence } from "./lacks.ts";
 import type { Stage } from "./stage.ts";
 import { dateOf } from "./times.ts";
 
@@ -16,7 +17,7 @@ export async function settingsPage(stage: Stage, name: string): Promise<void> {
       say(said);
       again();
     } catch (error) {
-      say(error instanceof Error ? error.message : String(error));
+      say(sentence(error));
     }
   };
   const { settings } = collection;
@@ -67,7 +68,7 @@ function keySection(name: string, known: Awaited<ReturnType<typeof list>>, attem
   const draw = (): void =>
     void makeKey(name, wanted.role, wanted.label).then(
       (made) => replace(fresh, h("p", { class: "notice" }, "Shown once: ", h("code", {}, made.key), " To rotate, hand it out first, then revoke the old one.")),
-      (error: unknown) => say(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => say(sentence(error)),
     );
   const rows = known.map((each) =>
     h("tr", {},

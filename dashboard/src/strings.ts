@@ -4,6 +4,7 @@ import { candidates, hitters, type Collection, type Row } from "./api.ts";
 import { h, replace } from "./dom.ts";
 import { exportBar } from "./exports.ts";
 import { decimals, linesOf, percent, plural, plusMinus, whole, type Sheet } from "./format.ts";
+import { notice } from "./lacks.ts";
 
 const sheetOf = (rows: readonly Row[]): Sheet => ({
   heads: ["string", "frequency", "std_error", "low", "high", "users"],
@@ -47,7 +48,7 @@ export async function strings(target: HTMLElement, collection: Collection): Prom
       );
     } catch (error) {
       if (mine !== latest) return;
-      replace(found, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
+      replace(found, notice(error));
     }
   };
   replace(
@@ -65,6 +66,6 @@ async function frequent(target: HTMLElement, collection: Collection): Promise<vo
       h("div", { class: "row between" }, h("h2", {}, `${plural(answer.strings.length, "frequent string")} in ${plural(answer.n, "report")}`), exportBar(`${collection.name}-strings`, () => sheetOf(answer.strings))),
       table(answer.strings, "string"), h("p", { class: "quiet small" }, `${answer.promise} ${answer.missed}`)));
   } catch (error) {
-    replace(target, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
+    replace(target, notice(error));
   }
 }

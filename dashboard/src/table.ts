@@ -57,7 +57,7 @@ export class Table {
         "tr",
         { "aria-rowindex": first + at + 2, class: this.faint(place) ? "absent" : undefined },
         this.columns.map(({ cell, words }, number) =>
-          number === 0 ? h("th", { scope: "row" }, cell(place)) : h("td", { class: words ? "words" : undefined }, cell(place))),
+          number === 0 ? h("th", { scope: "row", title: cell(place) }, cell(place)) : h("td", { class: words ? "words" : undefined }, cell(place))),
       ),
     );
     replace(this.body, filler(first), rows, filler(places.length - last));

@@ -4,6 +4,7 @@ import { trend, type Collection, type Moment } from "./api.ts";
 import { h, replace } from "./dom.ts";
 import { exportBar } from "./exports.ts";
 import { decimals, percent, type Sheet } from "./format.ts";
+import { notice } from "./lacks.ts";
 import { trend as draw } from "./lines.ts";
 import { hoursOf } from "./times.ts";
 import { question, type View } from "./view.ts";
@@ -97,7 +98,7 @@ export class Trends {
       if (mine !== this.latest) return;
       [this.found, this.asked] = [null, ""];
       replace(this.tools);
-      replace(this.figure, h("p", { class: "notice" }, error instanceof Error ? error.message : String(error)));
+      replace(this.figure, notice(error));
     }
   }
 

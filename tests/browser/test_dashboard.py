@@ -66,6 +66,19 @@ def test_axe_finds_nothing_on_any_page(filled: Site, look: str) -> None:
     assert filled.errors == []
 
 
+def test_long_names_leave_room_for_the_numbers_on_a_phone(site: Site) -> None:
+    labels = ["https://example.org/" + "x" * 140, "no"]
+    segments = [{"name": "country", "labels": ["DE", "a country with a name that is quite long"]}]
+    site.fill(site.ask_about(labels=labels, segments=segments), labels * 400, segments=b"\1")
+    page = opened(site.reader(viewport={"width": 390, "height": 844}), site, "#/c/way-to-work")
+    share = page.locator("section[aria-label=Table] tbody td").first
+    share.wait_for()
+    parts = [share, *page.locator(".sheet select").all()]
+    boxes = [box for each in parts if (box := each.bounding_box()) is not None]
+    assert len(boxes) > 3
+    assert all(box["x"] + box["width"] <= 390 - 16 for box in boxes)  # within the sheet
+
+
 def test_the_table_has_the_numbers_of_the_api(filled: Site) -> None:
     page = opened(filled.reader("read"), filled, "#/c/way-to-work")
     rows = page.locator("section[aria-label=Table] tbody tr")
@@ -194,8 +207,28 @@ def test_too_few_reports_are_said_calmly_and_nothing_is_told(site: Site) -> None
     asked = site.ask_about(minimum=500)
     site.fill(asked, ["walk"] * 100)
     page = opened(site.reader(), site, "#/c/way-to-work")
-    expect(page.get_by_text("fewer than 500 published reports")).to_be_visible()
+    told = "100 reports have arrived. They are shown once at least 500 can be shown together."
+    expect(page.get_by_text(told, exact=True)).to_be_visible()
     assert "walk" not in page.locator("main").inner_text()
+    page.reload()
+    expect(page.get_by_text("Nothing was refused.")).to_be_visible()  # nor has the page asked for what it cannot get
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_a_collection_without_reports_says_so_calmly(site: Site, look: str) -> None:
+    site.ask_about()
+    page = opened(site.reader(color_scheme=look), site, "#/c/way-to-work")
+    expect(page.get_by_role("heading", name="Nothing to show yet")).to_be_visible()
+    expect(page.get_by_text("No reports have arrived. Nothing is shown before there is at least 1.")).to_be_visible()
+    assert page.get_by_label("Search").count() == 0  # there is nothing to look through
+    assert accessible(page) == []
+
+
+def test_what_is_not_there_is_said_in_a_sentence_with_a_way_on(site: Site) -> None:
+    page = opened(site.reader(), site, "#/c/another")
+    expect(page.get_by_role("alert")).to_have_text("There is no collection of this name.")
+    page.get_by_role("link", name="All collections").click()
+    expect(page.get_by_role("heading", name="Collections")).to_be_visible()
 
 
 def test_pages_carry_the_strict_policy_and_name_no_other_host(site: Site) -> None:

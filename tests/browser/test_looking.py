@@ -147,7 +147,7 @@ def test_a_preview_that_fails_says_why(site: Site) -> None:
     page.get_by_label("Name, as it stands").fill("lunch")
     page.get_by_label("Answers, one per line").fill("soup\nsalad")
     page.get_by_role("button", name="Make the collection").click()
-    expect(page.get_by_role("alert")).to_have_text("the planner is on holiday")
+    expect(page.get_by_role("alert")).to_have_text("The planner is on holiday.")
 
 
 def test_the_latest_preview_wins(site: Site) -> None:

@@ -105,6 +105,15 @@ def test_no_answer_is_one_of_the_answers(site: Site) -> None:
     assert send(page) == "Thank you. Your report has arrived."
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_long_answers_stay_within_the_page(site: Site, width: int) -> None:
+    site.ask_about(labels=["https://example.org/" + "x" * 140, "an answer that goes on and on " * 6, "no"])
+    page = site.context(viewport={"width": width, "height": 844}).new_page()
+    page.goto(site.question(question="Why" + "y" * 150 + "?"))
+    page.get_by_role("radio").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_one_of_very_many_answers_is_written(site: Site) -> None:
     site.ask_about(labels=[f"street {number}" for number in range(150)])
     page = asked(site)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,16 @@ from tests.hostile import forms
 
 Device = Callable[..., Client]
 FORM = f"GET /v1/forms/{NAME}"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A form as some other release would write it."""
+
+    text: str
+
+    def to_json(self) -> str:
+        return self.text
 
 
 def test_a_form_is_fetched_once_and_kept(collector: Collector, device: Device) -> None:
@@ -139,6 +151,32 @@ def test_a_mechanism_that_is_not_known_is_refused_by_name_or_passed_over(
         device().answer("walk")
     monkeypatch.setattr(collector, "form", lambda: signed([future, QUESTION.spec.to_dict()]))
     assert device().answer("walk").fingerprint == QUESTION.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "told"),
+    [
+        ({"deniable_form": 2, "colour": "red"}, dn.UnsupportedVersion, "form has version 2; this release reads up to"),
+        ({"bucket": "fortnight"}, dn.SpecError, "form counts by the 'fortnight'; this release knows hour, day"),
+        ({"bucket": ["day"]}, dn.SpecError, "form member bucket is of the wrong type"),
+    ],
+)
+def test_a_collector_that_is_too_new_costs_nothing_and_loses_nothing(
+    collector: Collector,
+    device: Device,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, object],
+    kind: type[Exception],
+    told: str,
+) -> None:
+    usual = collector.form
+    written = Written(json.dumps(json.loads(usual()["form"]) | changes))
+    monkeypatch.setattr(collector, "form", lambda: collector.signer.signed(written))  # type: ignore[arg-type]
+    with pytest.raises(kind, match=re.escape(told)):
+        device().answer("walk")
+    assert device().spent() == 0
+    monkeypatch.setattr(collector, "form", usual)
+    assert device().answer("walk").state == "waiting"
 
 
 def test_a_costly_spec_is_refused(collector: Collector, device: Device) -> None:

@@ -1,6 +1,6 @@
 // What the TypeScript client does before there is a report: whom it believes, what it spends, what tabs tell each other.
 
-import { ADDRESS, collector, device, documents, inMemory, lost, ready, refused, run, sent, soon } from "./world.mjs";
+import { ADDRESS, all, collector, device, documents, inMemory, lost, ready, refused, run, sent, soon } from "./world.mjs";
 
 const leaving = []; // what a page does when it is left
 const beacons = [];
@@ -15,6 +15,24 @@ const leave = () => {
   beacons.length = 0;
   for (const each of leaving) each();
   return beacons.length;
+};
+
+const mine = (state) => state.answers?.[`${ADDRESS} survey`] ?? {};
+
+/** A device that has read its question, which it does by itself. */
+const reader = async (more) => {
+  let read;
+  const done = new Promise((resolve, failed) => {
+    read = resolve;
+    setTimeout(() => failed(new Error("it does not read its question by itself")), 20_000).unref();
+  });
+  const build = (each, setting) => {
+    setImmediate(read); // what is left to do then waits for nothing
+    return each.build(setting);
+  };
+  const client = device({ ...more, mechanisms: all.map((each) => ({ ...each, build: (setting) => build(each, setting) })) });
+  await done;
+  return client;
 };
 
 const cases = {
@@ -219,6 +237,34 @@ const cases = {
     await client.answer("yes");
     delete crypto.getRandomValues;
     return steps;
+  },
+  async "what has been read is answered in two changes: spent, then kept"() {
+    const store = inMemory();
+    const steps = [];
+    const counting = {
+      async change(does) {
+        const written = await store.change((state) => [does(state), state.spent ?? 0, Object.keys(mine(state)).length > 4]);
+        steps.push(["change", ...written.slice(1)]);
+        return written[0];
+      },
+    };
+    const client = await reader({ store: counting });
+    await client.consent(true);
+    const before = steps.length;
+    const { encrypt } = crypto.subtle;
+    crypto.subtle.encrypt = (...given) => steps.push(["words"]) && encrypt.apply(crypto.subtle, given);
+    const { fresh } = await client.answer("yes");
+    delete crypto.subtle.encrypt;
+    return [fresh, ...steps.slice(before)];
+  },
+  async "what has been read is refused in the order of what has not"() {
+    const client = await reader();
+    const refusals = [await refused(client.answer("perhaps"))]; // which is no answer, nor has anybody agreed
+    await client.consent(true);
+    refusals.push(await refused(client.answer("perhaps")), await client.spent(), await client.kept());
+    await client.answer("yes");
+    const again = await client.answer("perhaps");
+    return [...refusals, again.fresh, await client.spent()];
   },
   async "the browser is asked to keep the ledger once there is consent"() {
     asked.length = 0;

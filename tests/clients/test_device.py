@@ -54,6 +54,11 @@ EXPECTED = {
     "where tabs cannot talk a client works": ["queued", "queued"],
     "a report is sent within an hour unless told otherwise": [3_600_000, True],
     "what is spent is kept before a word is drawn": ["spent", "key"],
+    "what has been read is answered in two changes: spent, then kept": [
+        *(True, ["change", 1, False], ["words"]),
+        ["change", 1, True],
+    ],
+    "what has been read is refused in the order of what has not": ["consent", "value", 0, None, False, 1],
     "the browser is asked to keep the ledger once there is consent": [0, 1],
     "a store that is full is not tried without end": [1, 0],
 }

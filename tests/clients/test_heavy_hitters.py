@@ -10,6 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.heavy_hitters.strings import sequences
+from deniable.mechanisms.registry import open_mechanisms
 from deniable.randomness.choices import Choices
 from deniable.randomness.keystream import Keystream
 from tests.clients.typescript import Client
@@ -18,12 +19,17 @@ SETTINGS: list[dict[str, Any]] = [
     {"epsilon": 4.0, "alphabet": "abcdefghij", "max_bytes": 6, "lengths": (3, 5, 7), "cohorts": 64},
     {"epsilon": 1.0, "max_bytes": 12, "lengths": (2, 4, 6, 8, 10, 13), "key": "home", "mechanism": "hcms"},
     {"epsilon": 2.0, "max_bytes": 9, "mechanism": "orappor", "lengths": (4, 10), "cohorts": 16, "buckets": 70},
+    {"epsilon": 3.0, "max_bytes": 8, "mechanism": "cms", "lengths": (3, 6, 9), "cohorts": 32, "buckets": 40},
 ]
 TEXTS = ["", "a", "example.org", "naïve", "漢字漢字漢字", "🦜🦜🦜🦜", "x" * 12, "x" * 13, "é" * 200]
 
 
 def of(setting: dict[str, Any]) -> dn.HeavyHitters:
     return dn.HeavyHitters.new(**setting)
+
+
+def test_the_settings_have_every_mechanism_of_open_strings() -> None:
+    assert {level.name for setting in SETTINGS for level in of(setting).levels} == set(open_mechanisms())
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=range(len(SETTINGS)))

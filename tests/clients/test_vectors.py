@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable.mechanisms.layouts.subset_code import code_bits_of
 from deniable.randomness.bounds import exponential_below
 from tests import ROOT
@@ -33,7 +34,7 @@ def task(found: dict[str, Any]) -> dict[str, Any]:
 def test_every_vector_is_reproduced_byte_for_byte(client: Client) -> None:
     found = [vector(path) for path in VECTORS]
     answers = client.ask([task(each) for each in found])
-    assert len(answers) > 40
+    assert {each["spec"]["mechanism"] for each in found} == set(dn.list_mechanisms())
     for path, each, answer in zip(VECTORS, found, answers, strict=True):
         assert answer == each["encoded"], path.name
 

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 
 from deniable.core.documents import is_one, read_json
-from deniable.core.errors import SpecError, listed
+from deniable.core.errors import SpecError, UnsupportedVersion, listed, shown
 from deniable.wire.buckets import UNITS
 from deniable.wire.frames import MAX_SEGMENTS
 
@@ -93,17 +93,22 @@ class Form:
     def from_json(text: str) -> Form:
         """Read a form; the specs in it are read by `from_spec`."""
         found = read_json(text, "form")
-        if not isinstance(found, dict) or not is_one(found.get("deniable_form")):
+        layout = found.get("deniable_form") if isinstance(found, dict) else None
+        if type(layout) is int and layout > FORMAT:  # first of all, since a newer layout may have other members
+            raise UnsupportedVersion("form", layout, FORMAT)
+        if not isinstance(found, dict) or not is_one(layout):
             raise SpecError(f'a form must have the member "deniable_form": {FORMAT}')
         if wrong := sorted(found.keys() ^ _MEMBERS):
             raise SpecError(f"form has a missing or unknown member: {listed(wrong)}")
-        kinds = {"collection": str, "open": bool, "specs": list, "segments": list, "issued_ids": bool}
+        kinds = {"collection": str, "bucket": str, "open": bool, "specs": list, "segments": list, "issued_ids": bool}
         numbers = dict.fromkeys(("window", "issued", "expires"), int)
         for name, kind in (kinds | numbers).items():
             if type(found[name]) is not kind:
                 raise SpecError(f"form member {name} is of the wrong type")
-        if found["bucket"] not in UNITS or not found["specs"]:
-            raise SpecError("form must have a spec, and buckets of a known unit")
+        if not found["specs"]:
+            raise SpecError("form must have a spec")
+        if found["bucket"] not in UNITS:
+            raise SpecError(f"form counts by the {shown(found['bucket'])}; this release knows {', '.join(UNITS)}")
         segments = tuple(_segment(each) for each in found["segments"])
         _check_bounds(found)
         del found["deniable_form"]

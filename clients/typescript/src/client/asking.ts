@@ -2,11 +2,11 @@
 
 import { whole } from "../core/check.js";
 import { refuse } from "../core/errors.js";
+import { unhex } from "../core/hex.js";
 import { newId } from "../core/id.js";
 import type { Mechanism } from "../core/mechanism.js";
 import { ID_BYTES, Question } from "../core/question.js";
-import { unhex } from "./bytes.js";
-import { bucketAt, formOf, type Form } from "./form.js";
+import { bucketAt, formOf, isFresh, type Form } from "./form.js";
 import type { Asked, Options } from "./options.js";
 import { asked } from "./web.js";
 
@@ -14,20 +14,34 @@ import { asked } from "./web.js";
 export class Asking {
   readonly #options: Options;
   #form: Promise<Form> | undefined;
+  #read: { form: Form; question: Asked } | undefined;
   #issued: Promise<[Uint8Array, number]> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** Ask now for what an answer will need, so that asking does not tell when somebody answers. */
+  /** Ask now for what an answer will need, so that asking does not tell when somebody answers, and read it. */
   async ahead(): Promise<void> {
-    const { issued_ids } = await this.form();
-    if (issued_ids) await (this.#issued = this.#drawId());
+    const form = await this.form();
+    if (form.issued_ids) await (this.#issued = this.#drawId());
+    await this.question(form);
+  }
+
+  /** Whether an answer needs nothing from the collector, and nothing that takes long. */
+  ready(): boolean {
+    const form = this.#read?.form;
+    return !!form && isFresh(form) && !form.issued_ids;
   }
 
   /** What the collector says of the collection: signed, of this name, and not past its date by this device's clock. */
   async form(): Promise<Form> {
+    const held = await this.#form?.catch(() => undefined);
+    if (held && isFresh(held)) return held;
+    return (this.#form = this.#asked());
+  }
+
+  async #asked(): Promise<Form> {
     const { url, collection, pinned, spec, bucket = "none" } = this.#options;
     if (spec !== undefined)
       return {
@@ -41,19 +55,19 @@ export class Asking {
         issued: 0,
         expires: 2 ** 40,
       };
-    const held = await this.#form?.catch(() => undefined);
-    if (held && Date.now() / 1000 < held.expires) return held;
-    this.#form = asked(`${url}/v1/forms/${encodeURIComponent(collection)}`).then((reply) => {
-      if (reply?.status !== 200) refuse("offline", `the collector does not answer (status ${reply?.status ?? "none"})`);
-      return formOf(reply.said, collection, pinned);
-    });
-    return this.#form;
+    const reply = await asked(`${url}/v1/forms/${encodeURIComponent(collection)}`);
+    if (reply?.status !== 200) refuse("offline", `the collector gives no form (status ${reply?.status ?? "none"})`);
+    return formOf(reply.said, collection, pinned);
   }
 
-  /** The question of a form: its newest spec, or the one that was reviewed. */
-  async question({ specs }: Form): Promise<Asked> {
-    const { fingerprint, mechanisms } = this.#options;
-    const read = this.#options.read ?? ((document, pinned) => questionOf(document, pinned, mechanisms));
+  /** The question of a form, read once: its newest spec, or the one that was reviewed. */
+  async question(form: Form): Promise<Asked> {
+    if (this.#read?.form !== form) this.#read = { form, question: await this.#questionOf(form) };
+    return this.#read.question;
+  }
+
+  async #questionOf({ specs }: Form): Promise<Asked> {
+    const { fingerprint, mechanisms, read = reading(mechanisms) } = this.#options;
     const trusted = fingerprint === undefined ? specs.slice(0, 1) : specs;
     for (const document of trusted.slice(0, -1)) {
       const found = await read(document, fingerprint).catch(() => undefined);
@@ -65,7 +79,7 @@ export class Asking {
   /** The places of this device's labels. */
   segments({ segments }: Form): number[] {
     return segments.map(({ name, labels }) => {
-      const place = labels.indexOf(this.#options.segments?.[name] ?? "");
+      const place = labels.indexOf(this.#options.segments?.[name] as string);
       return place < 0 ? refuse("segments", `segment ${name} must be one of ${labels.join(", ")}`) : place;
     });
   }
@@ -83,25 +97,22 @@ export class Asking {
     const { url, key } = this.#options;
     const reply = await asked(`${url}/v1/ids?count=1`, { headers: { authorization: `Bearer ${key}` } });
     const { ids, bucket } = reply?.status === 200 ? reply.said : {};
-    const id = Array.isArray(ids) ? unhex(String(ids[0])) : [];
+    const id = unhex(String(Object(ids)[0]));
     if (id.length !== ID_BYTES) refuse("offline", "the collector gives no id");
-    return [Uint8Array.from(id), whole("bucket", bucket, 0, 2 ** 32 - 1)];
+    return [id, whole("bucket", bucket, 0, 2 ** 32 - 1)];
   }
 }
 
-async function questionOf(
-  document: unknown,
-  fingerprint: string | undefined,
-  mechanisms: readonly Mechanism[],
-): Promise<Asked> {
-  const question = await Question.read(
-    document,
-    fingerprint === undefined ? { mechanisms } : { mechanisms, fingerprint },
-  );
-  return {
-    fingerprint: question.fingerprint,
-    epsilon: question.epsilon,
-    check: (value) => question.check(value),
-    payload: (value, id) => (question.coined ? question.privatizeFor(value, id) : question.privatize(value)),
+/** How a spec of one question becomes a question. */
+function reading(mechanisms: readonly Mechanism[]): NonNullable<Options["read"]> {
+  return async (document, expected) => {
+    const question = await Question.read(document, { mechanisms, fingerprint: expected });
+    const { fingerprint, epsilon, coined } = question;
+    return {
+      fingerprint,
+      epsilon,
+      check: (value) => question.check(value),
+      payload: (value, id) => (coined ? question.privatizeFor(value, id) : question.privatize(value)),
+    };
   };
 }

@@ -1,22 +1,31 @@
 // A device that answers once: it asks for consent, keeps a ledger, and sends its reports until each has arrived.
 
 import { refuse } from "../core/errors.js";
+import { hex, unhex } from "../core/hex.js";
 import { Asking } from "./asking.js";
-import { chance, hex, unhex } from "./bytes.js";
+import { chance } from "./chance.js";
 import type { Form } from "./form.js";
 import { framed, secretOf } from "./frame.js";
-import { agree, agreed, answered, begin, entry, finish, forgotten, left } from "./ledger.js";
+import { agree, answered, begin, entry, finish, forgotten, left, sendable } from "./ledger.js";
 import type { Given, Options } from "./options.js";
 import { deliver } from "./sending.js";
-import { indexedDb, type Kept, type Store } from "./store.js";
+import { indexedDb, type Kept, type State, type Store } from "./store.js";
 
 const CAP = 10; // of epsilon, as for the Python client
 const DELAY = 3_600_000; // milliseconds, as for the Python client
 const PAUSE = 60_000; // after sending failed for a reason of this device's, such as a full store
 
+/** What is done to the record, for the answer of a name. */
+type Change<T> = (state: State, name: string) => T;
+
+const nothing = (): undefined => undefined;
+/** What there is to say of an answer that was given before. */
+const stands = ({ fate }: Kept): Given => ({ fresh: false, fate });
+
 /** One collection, on one person's device. */
 export class Client {
   readonly #options: Options;
+  readonly #secret: Uint8Array;
   readonly #store: Store;
   readonly #name: string;
   readonly #channel: BroadcastChannel | undefined;
@@ -26,26 +35,25 @@ export class Client {
   #waiting: Kept | undefined;
 
   constructor(options: Options) {
-    if (!secretOf(options.key)) refuse("key", "key must be dnw_ and 22 letters");
+    this.#secret = secretOf(options.key) ?? refuse("key", "key must be dnw_ and 22 letters");
     this.#options = { ...options, url: addressOf(options.url) };
     this.#asking = new Asking(this.#options);
     this.#store = options.store ?? indexedDb();
     this.#name = `${this.#options.url} ${options.collection}`;
     this.#channel = channel(() => {
       this.#waiting = undefined; // until the store says that it may be sent
-      void this.#wake().catch(() => undefined);
+      void this.#look(nothing).catch(nothing);
     });
     if (options.beacon) globalThis.addEventListener?.("pagehide", () => this.#beacon());
-    globalThis.addEventListener?.("online", () => void this.send().catch(() => undefined));
-    void this.#begin().catch(() => undefined); // a blocked store, or no network, is told to whoever answers
+    globalThis.addEventListener?.("online", () => void this.send().catch(nothing));
+    void this.#begin().catch(nothing); // a blocked store, or no network, is told to whoever answers
   }
 
   /** Let this device answer the question, or not. Without consent nothing is drawn and nothing is sent. */
   async consent(given: boolean): Promise<void> {
     if (!given) this.#waiting = undefined;
-    await this.#store.change((state) => agree(state, this.#name, given));
-    if (given) void globalThis.navigator?.storage?.persist?.().catch(() => false);
-    await this.#changed();
+    await this.#changed((state, name) => agree(state, name, given));
+    if (given) void globalThis.navigator?.storage?.persist?.().catch(nothing);
   }
 
   /**
@@ -54,20 +62,25 @@ export class Client {
    * What is spent is kept before anything is drawn. The promise is kept when the report is; it is sent later.
    */
   async answer(value: unknown): Promise<Given> {
-    const known = await this.#store.change((state) => answered(state, this.#name));
-    if (known) return { fresh: false, fate: known.fate };
+    const ready = this.#asking.ready();
+    const known = ready ? undefined : await this.#change(answered);
+    if (known) return stands(known); // without asking anybody
     const form = await this.#asking.form();
     const asked = await this.#asking.question(form);
-    asked.check(value);
-    if (!form.open) refuse("closed", "the collection takes no more reports");
-    const segments = this.#asking.segments(form);
+    let segments: number[] = [];
+    const permitted = (): void => {
+      asked.check(value);
+      if (!form.open) refuse("closed", "the collection takes no more reports");
+      segments = this.#asking.segments(form);
+    };
+    if (!ready) permitted(); // before an id is asked for
     const [id, hour] = await this.#asking.id(form);
     const { cap = CAP, url, delay = DELAY, beacon = false } = this.#options;
     const { epsilon, fingerprint } = asked;
-    const key = secretOf(this.#options.key)!;
-    const intent = { epsilon, fingerprint, url, secret: hex(key), cap };
-    const before = await this.#store.change((state) => begin(state, this.#name, intent));
-    if (before) return { fresh: false, fate: before.fate };
+    const key = this.#secret;
+    const intent = { epsilon, fingerprint, url, secret: hex(key), cap, permitted };
+    const before = await this.#change((state, name) => begin(state, name, intent));
+    if (before) return stands(before);
     const payload = await asked.payload(value, id);
     const made: Partial<Kept> = {
       fate: "queued",
@@ -80,31 +93,29 @@ export class Client {
       delay,
       next: Date.now() + chance() * delay,
       tried: beacon, // of which nobody says when it was sent
-      unanswered: Number(beacon),
+      unanswered: +beacon,
     };
-    const given = await this.#store.change((state) => finish(state, this.#name, made));
-    await this.#changed();
-    return given;
+    return this.#changed((state, name) => finish(state, name, made));
   }
 
   /** Send the report if it is due, which is also done by itself, or at once if `now`. Return what is kept then. */
   async send(now = false): Promise<Kept | undefined> {
     const sent = this.#sending
-      .catch(() => undefined)
+      .catch(nothing)
       .then(() => deliver(this.#store, this.#name, this.#options.key, now));
     this.#sending = sent;
-    await sent.then(() => this.#changed(), () => this.#wake(PAUSE)).catch(() => undefined);
+    await sent.then(() => this.#changed(nothing), () => this.#look(nothing, PAUSE)).catch(nothing);
     return sent;
   }
 
   /** The epsilon that this device has spent in all, over all questions in its store. */
   async spent(): Promise<number> {
-    return this.#store.change((state) => state.spent ?? 0);
+    return this.#change(({ spent = 0 }) => spent);
   }
 
   /** What is kept of the answer, and where it is. The value is not kept, so it cannot be told. */
   async kept(): Promise<Kept | undefined> {
-    return this.#store.change((state) => entry(state, this.#name));
+    return this.#change(entry);
   }
 
   /** What is known of the answer, in plain words: what was sent, and what anyone can conclude from it. */
@@ -120,8 +131,7 @@ export class Client {
    */
   async forget(): Promise<Kept | undefined> {
     this.#waiting = undefined;
-    await this.#store.change((state) => forgotten(state, this.#name));
-    await this.#changed();
+    await this.#changed(forgotten);
     return this.send(true);
   }
 
@@ -132,28 +142,28 @@ export class Client {
 
   /** Take up what an earlier visit left behind, or else ask for the form now, before anybody answers. */
   async #begin(): Promise<void> {
-    await this.#wake();
-    if ((await this.kept())?.frame === undefined) await this.#asking.ahead();
+    if ((await this.#look(entry))?.frame === undefined) await this.#asking.ahead();
   }
 
-  /** Tell other tabs that something has changed, and look what is to be done now. */
-  async #changed(): Promise<void> {
+  #change<T>(does: Change<T>): Promise<T> {
+    return this.#store.change((state) => does(state, this.#name));
+  }
+
+  /** Change the record, tell other tabs, and look what is to be done now. */
+  async #changed<T>(does: Change<T>): Promise<T> {
+    const answer = await this.#look(does);
     this.#channel?.postMessage("");
-    await this.#wake();
+    return answer;
   }
 
-  /** Send when something is due, and not before `pause` is over. */
-  async #wake(pause = 0): Promise<void> {
-    const mine = await this.#store.change((state) => {
-      const found = entry(state, this.#name);
-      const sends = found?.fate === "withdrawing" || (found?.fate === "queued" && agreed(state, this.#name));
-      return sends ? found : undefined;
-    });
+  /** Change the record, and send when something is due, but not before `pause` is over. */
+  async #look<T>(does: Change<T>, pause = 0): Promise<T> {
+    const [answer, mine] = await this.#change((state, name) => [does(state, name), sendable(state, name)] as const);
     this.#waiting = mine?.fate === "queued" ? mine : undefined;
     clearTimeout(this.#timer);
-    if (!mine) return;
-    const wait = Math.min(2 ** 30, Math.max(pause, left(mine)));
-    this.#timer = setTimeout(() => void this.send().catch(() => undefined), wait);
+    const send = (): void => void this.send().catch(nothing);
+    if (mine) this.#timer = setTimeout(send, Math.min(2 ** 30, Math.max(pause, left(mine))));
+    return answer;
   }
 
   /** Send on leaving, without asking the store. Nobody says whether it arrived, so that it stays in the queue. */

@@ -2,8 +2,8 @@
 
 import { members, whole, type Members } from "../core/check.js";
 import { refuse } from "../core/errors.js";
+import { hex, unhex } from "../core/hex.js";
 import { sha256 } from "../randomness/keystream.js";
-import { hex, unhex } from "./bytes.js";
 
 /** A segment: a small public set of labels by which reports are counted apart. */
 export interface Segment {
@@ -35,7 +35,7 @@ const MEMBERS = "deniable_form collection open specs bucket segments window issu
  * `pinned` is the SHA-256 of the only key that is trusted.
  */
 export async function formOf(document: unknown, collection: string, pinned?: string): Promise<Form> {
-  const { form, key, signature } = Object(document) as Record<string, unknown>;
+  const { form: said, key, signature } = Object(document) as Record<string, unknown>;
   const raw = unhex(String(key));
   const curve = { name: "ECDSA", namedCurve: "P-256" };
   const good = await crypto.subtle
@@ -45,14 +45,14 @@ export async function formOf(document: unknown, collection: string, pinned?: str
         { name: "ECDSA", hash: "SHA-256" },
         known,
         unhex(String(signature)),
-        new TextEncoder().encode(String(form)),
+        new TextEncoder().encode(String(said)),
       ),
     )
     .catch(() => false);
   if (!good) refuse("form", "the form is not signed by the key it names");
   if (pinned !== undefined && hex(await sha256(raw)) !== pinned)
     refuse("form", "the form is signed by a key other than the pinned one");
-  const read = parsed(String(form));
+  const read = parsed(String(said));
   // first of all, since a newer layout may have other members
   if (read.deniable_form !== 1) refuse("newer", "the form has a layout that this program does not know");
   const found = members("form", read, MEMBERS);
@@ -65,10 +65,13 @@ export async function formOf(document: unknown, collection: string, pinned?: str
     !Array.isArray(found.segments)
   )
     refuse("form", "the form has a member of the wrong type");
-  if (Date.now() / 1000 >= (found.expires as number))
-    refuse("clock", "the form is past its date: this device's clock, or the collector's, is wrong");
-  return found as Members & Form;
+  const form = found as Members & Form;
+  if (!isFresh(form)) refuse("clock", "the form is past its date: this device's clock, or the collector's, is wrong");
+  return form;
 }
+
+/** Whether a form is not past its date by this device's clock. */
+export const isFresh = ({ expires }: Form): boolean => Date.now() / 1000 < expires;
 
 function parsed(text: string): Members {
   try {

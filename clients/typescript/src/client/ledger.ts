@@ -14,6 +14,8 @@ export interface Intent {
   /** The bytes of the write key, in hexadecimal. */
   readonly secret: string;
   readonly cap: number;
+  /** Refuse an answer that the question does not allow; it is not asked where there is an answer. */
+  permitted(): void;
 }
 
 /** The name under which the answer is kept: that of the address where it was given first. */
@@ -39,8 +41,11 @@ export function answered(state: State, name: string): Kept | undefined {
 
 /** Spend the epsilon of an answer; or return the answer that there is, here or at another address of the collector. */
 export function begin(state: State, name: string, intent: Intent): Kept | undefined {
-  const before = answered(state, name) ?? adopt(state, name, intent);
-  if (before?.frame !== undefined) return before;
+  const mine = answered(state, name);
+  if (mine) return mine;
+  intent.permitted();
+  const other = adopt(state, name, intent);
+  if (other?.frame !== undefined) return other;
   const { epsilon, fingerprint, url, cap } = intent;
   // an answer that was being drawn when the page was closed was never sent: only a larger epsilon costs more
   const paid = entry(state, name)?.epsilon ?? 0;
@@ -75,10 +80,9 @@ function adopt(state: State, name: string, { fingerprint, url, secret }: Intent)
 /** Keep the report of an answer that was begun, unless another tab was faster or the answer was taken back. */
 export function finish(state: State, name: string, made: Partial<Kept>): Given {
   const mine = entry(state, name);
-  if (mine?.frame !== undefined) return { fresh: false, fate: mine.fate };
-  if (!mine || !agreed(state, name)) return { fresh: false, fate: "expired" };
-  Object.assign(mine, made);
-  return { fresh: true, fate: mine.fate };
+  const fresh = mine?.fate === "drawing" && agreed(state, name);
+  if (fresh) Object.assign(mine, made);
+  return { fresh, fate: mine?.frame === undefined ? "expired" : mine.fate };
 }
 
 /** Take an answer back: its report goes at once, and if it may have arrived, the collector is to delete it. */
@@ -90,6 +94,13 @@ export function forgotten(state: State, name: string): void {
   const given = mine.fate === "refused" || mine.fate === "expired"; // given up
   Object.assign(mine, { frame: "", next: 0, failures: 0, kind: mine.tried ? "untaken" : "forgotten" });
   mine.fate = (given ? mine.unanswered : mine.tried) ? "withdrawing" : "expired";
+}
+
+/** What is still to be sent, or to be taken back from the collector. */
+export function sendable(state: State, name: string): Kept | undefined {
+  const found = entry(state, name);
+  const sends = found?.fate === "withdrawing" || (found?.fate === "queued" && agreed(state, name));
+  return sends ? found : undefined;
 }
 
 /** Milliseconds until a report is due. What waits longer than any delay or pause was put off by a wrong clock. */

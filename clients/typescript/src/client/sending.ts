@@ -1,7 +1,8 @@
 // Sending: the same bytes until the collector itself says that they arrived, or that they never can.
 
-import { chance, unhex } from "./bytes.js";
-import { agreed, entry, left } from "./ledger.js";
+import { unhex } from "../core/hex.js";
+import { chance } from "./chance.js";
+import { entry, left, sendable } from "./ledger.js";
 import type { Kept, Store } from "./store.js";
 import { asked, type Reply } from "./web.js";
 
@@ -55,18 +56,18 @@ async function deleted({ url, id, hour }: Kept, key: string): Promise<Said> {
   // where ids are remembered, one that is not there was never counted, and never will be; of older ones nobody knows
   const kinds: Record<string, string> = { "no-such-report": "deleted", "too-old": "gone" };
   const kind = isRefusal(found) ? kinds[said.kind as string] : undefined;
-  return kind === undefined ? { wait } : { fate: "expired", kind };
+  return kind ? { fate: "expired", kind } : { wait };
 }
 
 /** Take the report if it is due, or in any case if `now`: no other tab sends it meanwhile by itself. */
 function leased(store: Store, name: string, now: boolean): Promise<Kept | undefined> {
   return store.change((state) => {
-    const found = entry(state, name);
+    const found = sendable(state, name);
     if (!found || (!now && left(found))) return undefined;
-    if (found.fate === "queued" && agreed(state, name)) {
+    if (found.fate === "queued") {
       found.tried = true; // before it leaves
       found.unanswered = (found.unanswered ?? 0) + 1;
-    } else if (found.fate !== "withdrawing") return undefined;
+    }
     found.next = Date.now() + LEASE;
     return { ...found };
   });

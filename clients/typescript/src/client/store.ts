@@ -77,6 +77,7 @@ export function indexedDb(name = "deniable"): Store {
               const state = (found.result ?? {}) as State;
               answer = does(state);
               records.put(state, 0);
+              work.commit?.(); // without waiting to hear of the record
             } catch (error) {
               wrong = error;
               work.abort();

@@ -3,6 +3,7 @@
 import { drawn } from "./draw.js";
 import type { Domain } from "./domain.js";
 import { refuse } from "./errors.js";
+import { hex } from "./hex.js";
 import { read } from "./json.js";
 import type { Mechanism } from "./mechanism.js";
 import { specOf, type Spec } from "./spec.js";
@@ -22,8 +23,7 @@ export async function pinned(
   expected: string | undefined,
 ): Promise<{ value: unknown; fingerprint: string }> {
   const { value, canonical } = read(source);
-  const digest = await sha256(new TextEncoder().encode(canonical));
-  const fingerprint = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const fingerprint = hex(await sha256(new TextEncoder().encode(canonical)));
   if (expected !== undefined && expected !== fingerprint)
     refuse("fingerprint", `the spec has the fingerprint ${fingerprint}, not the expected ${expected}`);
   return { value, fingerprint };
