@@ -45,6 +45,13 @@ def digits(number: Fraction | Decimal, places: int = _DIGITS) -> str:
     return f"{sign}{whole}.{rest:0{places}d}"
 
 
+def rounded(ratio: Fraction) -> str:
+    """A ratio to six digits, however large it is."""
+    if ratio < 10**300:
+        return f"{float(ratio):.6g}"
+    return f"{_EXACT.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)):.5e}"
+
+
 def uneven(bound: int, rejection: int, modulus: int = MODULUS) -> Fraction:
     """How much likelier one integer below `bound` is drawn than another, by a product whose low half may be rejected.
 
