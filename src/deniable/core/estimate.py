@@ -253,7 +253,8 @@ class Estimate(Derivable):
             added, error = self.sums.most_added(np.eye(1, len(self.frequencies), place)[0]), self.std_error[place]
             whose = f"the {kind} of {self.domain.label(place)}"
         equal = max(1, round(error * self.n / added))
-        return [f"One false report moves {whose} by up to {added:.3g}; {equal:,} of them make one standard error."]
+        many = f"{equal:,} of them make" if equal > 1 else "it alone makes"
+        return [f"One false report moves {whose} by up to {added:.3g}; {many} one standard error."]
 
     def _text_rows(self) -> list[str]:
         rows = self.top(SHOWN)
