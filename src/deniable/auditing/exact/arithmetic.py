@@ -12,6 +12,7 @@ from math import gcd
 _EXACT = Context(prec=1000)  # e^1000 has 435 digits before the point
 _NEAR = Decimal("1e-400")
 _DIGITS = 20
+MOST_EPSILON = 1000  # of which so many digits give the floor
 MODULUS = 2**64
 
 
