@@ -154,6 +154,14 @@ def test_a_shuffle_too_small_to_help_says_so() -> None:
     assert dn.amplify(dn.mechanism("grr", k=3, epsilon=1.0), n=100, epsilon=2.0).delta == 0
 
 
+def test_a_delta_below_all_rounding_has_the_closed_form() -> None:
+    found = dn.amplify(dn.mechanism("grr", k=100, epsilon=1.0), n=100_000, delta=1e-100)
+    assert (found.bound, list(found.bounds)) == ("closed form", ["closed form"])
+    assert found.closed is not None
+    assert found.closed <= found.epsilon < 0.26
+    assert str(found).count("closed form") == 1
+
+
 def test_reports_whose_number_follows_from_an_id_are_warned_of() -> None:
     found = dn.amplify(dn.mechanism("olh", k=20, epsilon=1.0), n=1000, delta=1e-4)
     assert any("encode_class" in condition for condition in found.conditions)

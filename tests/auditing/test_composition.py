@@ -10,11 +10,16 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from mpmath import mp, mpf
 
 import deniable as dn
-from deniable.auditing.composition.composed import composed_delta
+from deniable.auditing.composition.composed import composed_delta, moving_share
+from deniable.auditing.composition.law import Step
+from deniable.core.arrays import Floats
+from tests.auditing.enumeration import channel
+from tests.contract import cases
 
 
 def enumerated(epsilons: list[float], epsilon: float) -> float:
@@ -31,14 +36,63 @@ def enumerated(epsilons: list[float], epsilon: float) -> float:
 def test_the_exact_law_is_that_of_all_outcomes(epsilons: list[float]) -> None:
     for part in (0.0, 0.2, 0.5, 0.9):
         epsilon = part * sum(epsilons)
-        assert composed_delta(Counter(epsilons), epsilon) == pytest.approx(enumerated(epsilons, epsilon), abs=1e-12)
+        assert composed_delta(Counter(map(Step, epsilons)), epsilon) == pytest.approx(
+            enumerated(epsilons, epsilon), abs=1e-12
+        )
+
+
+def of_pair(one: Floats, other: Floats, count: int, epsilon: float) -> float:
+    """Over all outcomes of so many reports of one value or another: sum (Pr[y | x] - e^epsilon Pr[y | x'])_+."""
+    total = 0.0
+    for outcome in itertools.combinations_with_replacement(range(len(one)), count):
+        ways = math.factorial(count) // math.prod(math.factorial(each) for each in Counter(outcome).values())
+        chosen = list(outcome)
+        total += ways * max(0.0, float(one[chosen].prod() - math.exp(epsilon) * other[chosen].prod()))
+    return total
+
+
+def kinds(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """The probabilities of all reports, with those of the same ratio added up."""
+    ratios = np.round(np.log(one / other), 9)
+    found, place = np.unique(ratios, return_inverse=True)
+    return np.bincount(place, one, len(found)), np.bincount(place, other, len(found))
+
+
+@pytest.mark.parametrize(("name", "setting"), cases.small_settings(), ids=str)
+def test_reports_of_a_mechanism_together_spend_no_more_than_is_said(name: str, setting: dict[str, Any]) -> None:
+    m = dn.mechanism(name, **setting)
+    rows, epsilon = channel(m), m.guarantee().epsilon
+    pairs = [kinds(rows[a], rows[b]) for a, b in itertools.permutations(range(min(m.k, 6)), 2)]
+    step = Step(epsilon, moving_share(m))
+    for count, part in [(1, 0.0), (1, 0.5), (3, 0.2), (3, 0.6)]:
+        central = part * count * epsilon
+        true = max(of_pair(one, other, count, central) for one, other in pairs)
+        found = composed_delta(Counter({step: count}), central)
+        assert true <= found * (1 + 1e-9)
+        if name in EXACT:
+            assert found == pytest.approx(true, rel=1e-7, abs=1e-13)
+
+
+EXACT = ("grr", "ss", "oue", "sue", "the", "csr", "pgr", "olh", "blh")  # all pairs of values alike, and two levels
+
+
+def test_a_mechanism_spends_less_than_its_epsilon_alone_allows() -> None:
+    m = dn.mechanism("grr", k=100, epsilon=1.0)
+    of_many, of_any = (dn.compose(each, times=100, delta=1e-6) for each in (m, m.guarantee().epsilon))
+    assert of_many.basic == of_any.basic
+    assert of_many.exact is not None
+    assert of_any.exact is not None
+    assert of_many.exact < 12 < 83 < of_any.exact
+    mixed = dn.compose([m, 0.5], times=10, delta=1e-6)
+    assert mixed.reports == 20
+    assert mixed.epsilon < dn.compose([1.0, 0.5], times=10, delta=1e-6).epsilon
 
 
 def test_epsilons_without_a_common_unit_are_rounded_against_the_person() -> None:
     epsilons = [0.3, 0.7123, 0.51, 1.0 / 3, math.sqrt(0.5)]
     for part in (0.1, 0.5, 0.9):
         true = enumerated(epsilons, part * sum(epsilons))
-        assert true <= composed_delta(Counter(epsilons), part * sum(epsilons)) <= true + 1e-3
+        assert true <= composed_delta(Counter(map(Step, epsilons)), part * sum(epsilons)) <= true + 1e-3
 
 
 def test_the_bounds_are_in_order() -> None:
@@ -57,8 +111,11 @@ def test_no_delta_leaves_the_sum() -> None:
     assert "add up" in str(found)
 
 
-def true_delta(epsilon: float, count: int, central: float) -> mpf:
-    """The mean of (1 - e^(central - odds))_+ over the binomial law, to 40 digits."""
+def true_delta(epsilon: float, count: int, central: float, moves: float = 1.0) -> mpf:
+    """The mean of (1 - e^(central - odds))_+ over the law of the odds, to 40 digits."""
+    if moves < 1:
+        share = [mp.binomial(count, m) * mpf(moves) ** m * (1 - mpf(moves)) ** (count - m) for m in range(count + 1)]
+        return mp.fsum(chance * true_delta(epsilon, m, central) for m, chance in enumerate(share))
     up = 1 / (1 + mp.exp(-mpf(epsilon)))
     chance, total, scale = (1 - up) ** count, mpf(0), mp.exp(mpf(epsilon))
     grown, odds = mp.exp(central + count * mpf(epsilon)), -count * mpf(epsilon)
@@ -72,21 +129,27 @@ def true_delta(epsilon: float, count: int, central: float) -> mpf:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "count", "central"),
+    ("epsilon", "count", "central", "moves"),
     [
-        *((0.01, 10_000, central) for central in (1.0, 3.0, 5.0, 8.0)),
-        *((0.003, 100_000, central) for central in (0.5, 4.0)),
-        (0.7, 3000, 1200.0),
-        (2.5, 40, 60.0),
-        (1e-4, 20_000, 0.05),
-        (0.3, 7, 0.9),
+        *((0.01, 10_000, central, 1.0) for central in (1.0, 3.0, 5.0, 8.0)),
+        *((0.003, 100_000, central, 1.0) for central in (0.5, 4.0)),
+        (0.7, 3000, 1200.0, 1.0),
+        (2.5, 40, 60.0, 1.0),
+        (1e-4, 20_000, 0.05, 1.0),
+        (0.3, 7, 0.9, 1.0),
+        *((1.0, 100, central, 0.0366) for central in (0.0, 6.0, 12.0)),
+        *((0.1, 150, central, 0.5) for central in (0.5, 4.0, 8.0)),
+        (3.0, 30, 20.0, 0.999),
     ],
 )
 def test_delta_is_never_below_the_truth_of_40_digits_and_hardly_above_it(
-    epsilon: float, count: int, central: float
+    epsilon: float, count: int, central: float, moves: float
 ) -> None:
     mp.dps = 40
-    true, found = true_delta(epsilon, count, central), mpf(composed_delta(Counter({epsilon: count}), central))
+    true, found = (
+        true_delta(epsilon, count, central, moves),
+        mpf(composed_delta(Counter({Step(epsilon, moves): count}), central)),
+    )
     assert true <= found <= true * (1 + mpf("1e-9")) + mpf("1.1e-24")
 
 
@@ -103,7 +166,9 @@ def test_delta_of_several_epsilons_is_never_below_the_truth(counts: dict[float, 
         law = [(odds + step, chance * part) for odds, chance in law for step, part in own]
     for central in (0.5, 4.0, 10.0):
         true = mp.fsum(chance * (1 - mp.exp(central - odds)) for odds, chance in law if odds > central)
-        assert true <= mpf(composed_delta(Counter(counts), central))
+        assert true <= mpf(
+            composed_delta(Counter({Step(epsilon): count for epsilon, count in counts.items()}), central)
+        )
 
 
 def test_the_sum_is_rounded_up() -> None:
@@ -118,7 +183,8 @@ def test_many_reports_take_no_time_and_lose_no_small_probabilities() -> None:
 
 
 def test_a_device_can_compose_without_a_statistics_library() -> None:
-    code = "import deniable as dn, sys; dn.compose([0.5, 0.3], times=10, delta=1e-6)"
+    code = "import deniable as dn, sys; m = dn.mechanism('oue', k=9, epsilon=1.0)"
+    code += "; dn.compose([0.5, m], times=10, delta=1e-6)"
     code += "; print('scipy' in sys.modules, 'numba' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "False"]

@@ -39,6 +39,12 @@ def test_a_zero_beside_a_probability_gives_a_value_away() -> None:
     assert not dn.audit([[1, 0], [0, 1]]).passed
 
 
+def test_a_ratio_too_large_for_a_float_is_told_all_the_same() -> None:
+    found = dn.audit([["1e-400", "1"], ["1/2", "1/2"]], promised=9.0)
+    assert (found.exit_code, found.exact is not None) == (1, True)
+    assert "5.00000e+399 times as likely from '1' as from '0'" in str(found)
+
+
 def test_a_report_that_nobody_sends_says_nothing() -> None:
     found = dn.audit([[0.5, 0.5, 0], [0.25, 0.75, 0]])
     assert found.exact is not None

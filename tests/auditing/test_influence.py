@@ -38,6 +38,20 @@ def test_the_extremes_of_what_a_report_adds_are_those_of_all_reports(name: str, 
         assert m.influence == pytest.approx((float(rows.min()), float(rows.max())), rel=1e-8)
 
 
+@pytest.mark.parametrize("name", dn.list_mechanisms())
+@pytest.mark.parametrize("method", ["unbiased", "projected"])
+def test_the_last_line_of_an_estimate_says_what_one_report_adds(name: str, method: str) -> None:
+    m = cases.of(name).one()
+    reports = m.privatize([m.domain.label(m.k - 1)] * 500, seed=1)
+    estimate, rows = m.estimate(m.summarize(reports), method), adds(m)
+    last, place = str(estimate).splitlines()[-1], int(np.argmax(estimate.frequencies))
+    whose = f"the {'' if method == 'unbiased' else 'unbiased '}count of {m.domain.label(place)}"
+    if m.influence is not None:  # all values are alike
+        whose, rows = "a count" if method == "unbiased" else "an unbiased count", rows.max(axis=1, keepdims=True)
+        place = 0
+    assert last.startswith(f"One false report moves {whose} by up to {rows[:, place].max():.3g}; ")
+
+
 @pytest.mark.parametrize(("name", "setting"), cases.small_settings(), ids=str)
 def test_the_most_for_a_number_of_values_is_that_of_the_best_of_all_sets(name: str, setting: dict[str, Any]) -> None:
     m = dn.mechanism(name, **setting)

@@ -46,6 +46,12 @@ def test_the_most_for_ten_targets(name: str, together: float) -> None:
     assert found.shift == pytest.approx(0.01 * together, rel=0.003)
 
 
+def test_what_is_only_a_bound_is_called_one() -> None:
+    bound, exact = (dn.poisoning(dn.mechanism(name, k=100, epsilon=1.0), 10) for name in ("mss", "oue"))
+    assert "together, add at most 124% to 10 targets" in str(bound)
+    assert "together, add 31.6% to 10 targets" in str(exact)
+
+
 def test_liars_move_an_estimate_by_what_is_said() -> None:
     m = dn.mechanism("csr", k=20, epsilon=1.0)
     targets = [3, 11]

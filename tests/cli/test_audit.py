@@ -126,6 +126,8 @@ def test_reports_made_under_ids_are_audited(tmp_path: Path) -> None:
         (("spec.json", "--trials", "10"), "trials must be"),
         (("spec.json", "--trials", "1e4", "--alpha", "2"), "alpha must"),
         (("spec.json", "--promised", "-1"), "promised must be positive"),
+        (("spec.json", "--promised", "1e9"), "promised must be below 1000"),
+        (("m.csv", "--promised", "1000"), "promised must be below 1000"),
         (("spec.txt",), "must end in"),
         (("damaged.json",), "damaged.json: spec must be JSON"),
         (("m.csv", "--trials", "1e4"), "be given for a spec or an Adapter"),

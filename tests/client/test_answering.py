@@ -253,9 +253,10 @@ def test_all_answers_of_a_ledger_are_composed(device: Device, store: Path) -> No
             line = ("", "site", f"weekly {number}", "0" * 64, 0.1, "{}")
             columns = "person, site, collection, fingerprint, epsilon, document"
             database.execute(f"INSERT INTO ledger ({columns}) VALUES (?, ?, ?, ?, ?, ?)", line)
-    each = [QUESTION.guarantee().epsilon, *[0.1] * 60]
+    each = [QUESTION, *[0.1] * 60]  # of documents that cannot be read only epsilon is known
     assert client.composed(1e-6) == dn.compose(each, delta=1e-6)
     composed = client.composed(1e-6)
     assert composed is not None
+    assert composed.epsilon < dn.compose([QUESTION.guarantee().epsilon, *each[1:]], delta=1e-6).epsilon
     assert client.spent() == composed.basic > composed.epsilon
     assert client.composed() == dn.compose(each)

@@ -28,7 +28,7 @@ def known(m: Mechanism, shares: Floats, n: int, target: str) -> EstimatedSums:
     """The sums of an estimate that happens to be the truth, so that nothing is plugged in."""
     estimate: Any = m.estimate(m.summarize(m.privatize([m.domain.label(0)], seed=1)), "unbiased", target=target)
     plain = estimate.sums
-    return EstimatedSums(shares, n, target, m.variances_of, plain.noise, plain.rule, plain.supporters)
+    return EstimatedSums(shares, n, target, m.variances_of, plain.noise, plain.rule, plain.supporters, m.additions)
 
 
 @pytest.mark.parametrize("name", dn.list_mechanisms())

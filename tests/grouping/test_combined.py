@@ -57,6 +57,18 @@ def test_errors_and_intervals_are_those_of_simulations(target: str) -> None:
     assert np.std([each.value for each in sums]) == pytest.approx(sums[0].std_error, rel=6 / np.sqrt(2 * runs))
 
 
+@pytest.mark.parametrize("target", ["users", "population"])
+def test_the_last_line_says_what_one_report_adds_under_the_spec_where_that_is_most(target: str) -> None:
+    pairs = parts(many=3)
+    found = dn.combine_specs(pairs, "unbiased", target=target)
+    added = [
+        weight * found.n / s.n * max(m.unbiased(m.summarize(np.array([report])))[0] for report in m.layout.all())
+        for (m, s), weight in zip(pairs, found.details["weights"], strict=True)
+    ]
+    assert np.ptp(added) > 0.1
+    assert str(found).splitlines()[-1].startswith(f"One false report moves the count of a by up to {max(added):.3g}; ")
+
+
 def test_labels_in_another_order_are_matched() -> None:
     other = dn.mechanism("grr", labels=LABELS[::-1], epsilon=1.0)
     summary = dn.simulate(other, COUNTS[::-1] * 50, seed=4)

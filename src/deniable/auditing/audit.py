@@ -11,6 +11,7 @@ from typing import Any
 from deniable.auditing.empirical.adapters import Adapter, load
 from deniable.auditing.empirical.audit import EmpiricalAudit
 from deniable.auditing.exact import callables, matrices
+from deniable.auditing.exact.arithmetic import MOST_EPSILON
 from deniable.auditing.exact.audit import ExactAudit
 from deniable.auditing.exact.specs import audit_text
 from deniable.core.display import brief
@@ -91,7 +92,7 @@ def audit(
     >>> found.passed, found.exact.ratio == dn.mechanism("grr", k=2, epsilon=1.0).guarantee().ratio
     (True, True)
     """
-    claim = None if promised is None else Fraction(positive(promised=promised))
+    claim = None if promised is None else Fraction(_claimed(promised))
     alpha = strictly_between(0, 0.5, alpha=alpha)
     if isinstance(target, Path):
         target = _read(target)
@@ -116,6 +117,13 @@ def audit(
     matrix = target if isinstance(target, matrices.Matrix) else matrices.checked(_rows(target))
     title = f"a matrix of {len(matrix.rows)} values and {len(matrix.rows[0])} reports"
     return Audit(ExactAudit(title, matrices.channel_of(matrix), claim, matrix.labels))
+
+
+def _claimed(promised: float) -> float:
+    claim = positive(promised=promised)
+    if claim >= MOST_EPSILON:
+        raise InvalidArgument("promised", f"be below {MOST_EPSILON}", promised, "So large an epsilon promises nothing.")
+    return claim
 
 
 def _check_options(target: Any, untried: bool, **sizes: int | None) -> None:

@@ -13,10 +13,15 @@ import sqlite3
 from fractions import Fraction
 from typing import NamedTuple
 
-from deniable.auditing.composition.composed import Composition, compose
+from deniable.auditing.composition.composed import Composition, compose, moving_share
+from deniable.auditing.composition.law import Step
+from deniable.client.asking import question_of
 from deniable.client.entries import BEGUN, EXPIRED, FORGOTTEN, REFUSED, SENT, WAITING, WITHDRAWING, Entry
 from deniable.client.errors import CapReached, ConsentMissing
+from deniable.core.documents import read_json
+from deniable.core.errors import DeniableError
 from deniable.core.rounding import rounded_up
+from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.wire.frames import Frame
 
 _COLUMNS = """
@@ -85,8 +90,18 @@ def composed(database: sqlite3.Connection, person: str, delta: float) -> Composi
     The sum, which the cap counts, holds always. What holds but for delta needs questions whose epsilons were chosen
     without a look at earlier answers, as those of a collector are that asks everybody the same.
     """
-    rows = database.execute("SELECT epsilon FROM ledger WHERE person = ?", (person,)).fetchall()
-    return compose([epsilon for (epsilon,) in rows], delta=delta) if rows else None
+    rows = database.execute("SELECT epsilon, document FROM ledger WHERE person = ?", (person,)).fetchall()
+    moves = {document: _moves(document) for document in {document for _, document in rows}}
+    return compose([Step(epsilon, moves[document]) for epsilon, document in rows], delta=delta) if rows else None
+
+
+def _moves(document: str) -> float:
+    """How often an answer tells two values apart, at most: always, where only its epsilon is known."""
+    try:
+        question = question_of(read_json(document))
+    except DeniableError:
+        return 1.0
+    return moving_share(question) if isinstance(question, Mechanism) else 1.0
 
 
 def adopt(database: sqlite3.Connection, asked: Asked, fingerprint: str = "") -> None:

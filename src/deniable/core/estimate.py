@@ -49,6 +49,8 @@ class WeightedSums(Protocol):
 
     def variance(self, weights: Floats) -> float: ...
 
+    def most_added(self, weights: Floats) -> float: ...
+
     def share(self, members: Mask, level: float, *, inside: bool) -> tuple[float, float, float, float]: ...
 
     def rows(self, level: float, simultaneous: bool) -> tuple[Floats, Floats, Interval]: ...
@@ -241,12 +243,18 @@ class Estimate(Derivable):
 
     def _trust(self) -> list[str]:
         """What false reports can do to a count, where that is known."""
-        if self.influence is None:
-            return []
-        whose = "a count" if self.unbiased else "an unbiased count"
-        equal = max(1, round(float(self.std_error.min()) * self.n / self.influence))
-        moved = f"One false report moves {whose} by up to {self.influence:.3g}"
-        return [f"{moved}; {equal:,} of them make one standard error."]
+        added, error = self.influence, float(self.std_error.min())
+        kind = "count" if self.unbiased else "unbiased count"
+        whose = f"{'a' if self.unbiased else 'an'} {kind}"
+        if added is None:
+            if self.sums is None:
+                return []
+            place = int(self._largest(1)[0])  # where values differ, that of the most frequent one
+            added, error = self.sums.most_added(np.eye(1, len(self.frequencies), place)[0]), self.std_error[place]
+            whose = f"the {kind} of {self.domain.label(place)}"
+        equal = max(1, round(error * self.n / added))
+        many = f"{equal:,} of them make" if equal > 1 else "it alone makes"
+        return [f"One false report moves {whose} by up to {added:.3g}; {many} one standard error."]
 
     def _text_rows(self) -> list[str]:
         rows = self.top(SHOWN)

@@ -41,6 +41,7 @@ class EstimatedSums(FieldsOnly):
     noise: Noise
     rule: IntervalRule  # of the unbiased estimate
     supporters: Callable[[], Counts | None]
+    additions: Callable[[Floats], tuple[float, float]]  # the least and the most that one report adds to n times a sum
 
     @cached_property
     def frequencies(self) -> Floats:
@@ -63,6 +64,10 @@ class EstimatedSums(FieldsOnly):
             # squares about the mean, so that nothing cancels
             spread += float(self._shares @ (centred - self._shares @ centred) ** 2)
         return spread / self.n
+
+    def most_added(self, weights: Floats) -> float:
+        """The most that one report, made by no matter whom, adds to n times the weighted sum of `unbiased`."""
+        return self.additions(weights)[1]
 
     def share(self, members: Mask, level: float, *, inside: bool) -> tuple[float, float, float, float]:
         """The share of users with one of these values, its standard error, and the ends of its score interval.

@@ -126,6 +126,12 @@ class CombinedSums(FieldsOnly):
         parts = (sums_of(each).variance(own) for each, own in self._spread(weights))
         return float(sum(w * w * part for w, part in zip(self.weights, parts, strict=True)))
 
+    def most_added(self, weights: Floats) -> float:
+        """The most that one report, under whichever spec, adds to the number of users in the weighted sum."""
+        n = sum(each.n for each in self.estimates)
+        spread = zip(self.weights, self._spread(weights), strict=True)
+        return float(max(w * n / each.n * sums_of(each).most_added(own) for w, (each, own) in spread))
+
     def share(self, members: Mask, level: float, *, inside: bool) -> tuple[float, float, float, float]:
         """The share of users with one of these values, its standard error, and the ends of its interval."""
         found = np.array([sums_of(each).share(own, level, inside=False) for each, own in self._spread(members)])

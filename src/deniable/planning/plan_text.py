@@ -70,10 +70,12 @@ def facts(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _liars(found: Poisoning) -> str:
+    from deniable.auditing.attacks.poisoning import shift_shown
+
     many = f"{len(found.targets):,} values" if len(found.targets) > 1 else "one value"
     share = found.visible
     seen = f"; the pair detector sees {percent(share)} of them" if share is not None and share < 1 else ""
-    return f"{percent(found.liars)} of users, lying together, add {percent(found.shift)} to {many}{seen}"
+    return f"{percent(found.liars)} of users, lying together, add {shift_shown(found)} to {many}{seen}"
 
 
 def _several(plan: Plan) -> str:

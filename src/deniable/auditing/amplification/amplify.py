@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from deniable.auditing.amplification.answer import Amplification
+from deniable.auditing.amplification.answer import CLOSED, Amplification
 from deniable.auditing.amplification.blanket import FINE, blanket_delta, least_epsilon
 from deniable.auditing.amplification.clones import (
     any_share,
@@ -23,7 +23,7 @@ from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.hashing.public_coins import PublicCoin
 from deniable.mechanisms.response.randomized_response import RandomizedResponse
 
-BLANKET, CLONES, RESPONSE, CLOSED = "privacy blanket", "clones", "clones of randomised response", "closed form"
+BLANKET, CLONES, RESPONSE = "privacy blanket", "clones", "clones of randomised response"
 _NO_DELTA = "No shuffle gives delta 0 below the local epsilon. Common choices are 1e-6 and less than 1/n."
 
 CONDITIONS = (
@@ -77,6 +77,8 @@ def amplify(
         delta = checked_delta(delta)
         bounds = _epsilons(ratio, local, laws, honest, delta, response=response)
         quick = closed_form(ratio, honest, delta)
+        if not bounds and quick is not None and quick < local:  # of a delta below all rounding
+            bounds = {CLOSED: quick * (1 + 1e-12)}
     else:
         epsilon = positive(epsilon=epsilon)
         bounds = _deltas(ratio, laws, honest, epsilon, response=response)

@@ -8,6 +8,8 @@ from typing import Any
 
 from deniable.core.display import at_most, brief
 
+CLOSED = "closed form"
+
 
 @dataclass(frozen=True)
 class Amplification:
@@ -46,8 +48,8 @@ class Amplification:
             ("hidden by", f"{self.honest:,} honest reports of {self.n:,}"),
         ]
         others = [f"{name} {at_most(value)}" for name, value in self.bounds.items() if name != self.bound]
-        if self.closed is not None:
-            others.append(f"closed form {at_most(self.closed)}")
+        if self.closed is not None and self.bound != CLOSED:
+            others.append(f"{CLOSED} {at_most(self.closed)}")
         return [*rows, *([("other", "; ".join(others))] if others else [])]
 
     def __repr__(self) -> str:

@@ -73,7 +73,7 @@ class Poisoning:
         alone = math.ceil(self.hidden)
         lines = [
             f"One false report moves a count by {_number(self.least)} to +{_number(self.most)}{together}.",
-            f"{100 * self.liars:.3g}% of {self.n:,} users, together, add {share_of_users(self.shift)} to {many}.",
+            f"{100 * self.liars:.3g}% of {self.n:,} users, together, add {shift_shown(self)} to {many}.",
             f"{alone:,} false report{'s move' if alone > 1 else ' moves'} a rare value by one standard error.",
         ]
         if self.visible is not None and self.visible < 1:
@@ -86,6 +86,11 @@ class Poisoning:
         if self.rule == BOUND:
             return f"at most {_number(self.together)} (a bound; {_number(self.reached)} was reached)"
         return f"up to {_number(self.together)}" + (f" ({TRIED}; others may gain more)" if self.rule == TRIED else "")
+
+
+def shift_shown(found: Poisoning) -> str:
+    """By how much liars together move the targets, for people."""
+    return ("at most " if found.rule == BOUND else "") + share_of_users(found.shift)
 
 
 def poisoning(

@@ -5,7 +5,8 @@
 - Exact: a report whose likelihood ratio takes only the values e^epsilon, 1 and e^-epsilon moves the log odds of two
   values by a step on a lattice; the law of the sum of all steps gives the exact delta for every epsilon. Any
   epsilon-private report is randomised response on its two values, processed afterwards (Kairouz, Oh, Viswanath 2015,
-  Theorem 3.1), so that this is also the best bound for reports of which only epsilon is known.
+  Theorem 3.1), so that this is also the best bound for reports of which only epsilon is known. Of a mechanism it is
+  known how often the ratio is not 1 (`moving_share`): a report of many values seldom tells two of them apart.
 
 Reference: Dwork, Rothblum, Vadhan 2010 (advanced); Kairouz, Oh, Viswanath 2015, Theorems 3.3 and 3.4 (exact).
 """
@@ -17,15 +18,19 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from deniable.auditing.composition.law import odds_law
+from deniable.auditing.composition.law import Step, odds_law
 from deniable.core.display import at_most, brief
 from deniable.core.errors import InvalidArgument, kind_of
 from deniable.core.rounding import rounded_up
 from deniable.core.validate import between, positive, whole
 
+if TYPE_CHECKING:
+    from deniable.mechanisms.base.mechanism import Mechanism
+
 MOST = 100_000  # reports
+_ROUNDING = 1e-12  # of a share: what floating point may lose of it
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,13 @@ class Composition:
         return "\n".join(lines)
 
 
-def compose(epsilons: float | Iterable[float], times: int = 1, *, delta: float = 0.0) -> Composition:
+def compose(
+    epsilons: float | Mechanism | Iterable[float | Mechanism | Step], times: int = 1, *, delta: float = 0.0
+) -> Composition:
     """Add up what reports of one person spend: over attributes (several epsilons), and rounds (`times` of all of them).
 
-    With a delta above 0, bounds that hold but for this probability are given as well.
+    With a delta above 0, bounds that hold but for this probability are given as well. A mechanism in place of its
+    epsilon makes the exact one smaller, since many of its reports do not tell two values apart.
 
     >>> compose([0.5, 0.25], times=4).epsilon
     3.0
@@ -75,7 +83,7 @@ def compose(epsilons: float | Iterable[float], times: int = 1, *, delta: float =
     (10.0, 5.76, 4.77)
     """
     each, delta, times = _checked(epsilons), between(0, 1, delta=delta), whole(1, MOST, times=times)
-    spent = Counter({epsilon: count * times for epsilon, count in Counter(each).items()})
+    spent = Counter({step: count * times for step, count in Counter(each).items()})
     reports = sum(spent.values())
     if reports > MOST:
         raise InvalidArgument("times", f"leave at most {MOST:,} reports", times)
@@ -87,28 +95,51 @@ def compose(epsilons: float | Iterable[float], times: int = 1, *, delta: float =
     return Composition(reports, delta, basic, _advanced(spent, delta), _exact(spent, delta, basic))
 
 
-def _checked(epsilons: float | Iterable[float]) -> list[float]:
+def _checked(epsilons: Any) -> list[Step]:
     if isinstance(epsilons, (str, bytes)):
         raise InvalidArgument("epsilons", "be numbers", kind_of(epsilons))
     given = list(epsilons) if isinstance(epsilons, Iterable) else [epsilons]
     if not given:
         raise InvalidArgument("epsilons", "hold at least one number", [])
-    return [positive(epsilons=epsilon) for epsilon in given]
+    return [_step(each) for each in given]
 
 
-def _advanced(spent: Counter[float], delta: float) -> float:
+def _step(each: Any) -> Step:
+    if isinstance(each, Step):
+        return each
+    if not hasattr(each, "guarantee"):
+        return Step(positive(epsilons=each))
+    return Step(each.guarantee().epsilon, moving_share(each))
+
+
+def moving_share(mechanism: Mechanism) -> float:
+    """How often a report's likelihood ratio of two values is not 1, for the two for which that is most often; at most.
+
+    A report with a ratio between e^-epsilon and e^epsilon tells less than one of the two, drawn to the same mean: so
+    the law in which these reports move the log odds by epsilon is a bound for any mechanism.
+    """
+    from deniable.auditing.amplification.pair_laws import pair_laws
+    from deniable.mechanisms.channels.finite_channel import FiniteChannel
+
+    if isinstance(mechanism, FiniteChannel):  # all pairs of its values may differ, and are too many
+        return 1.0
+    shares = [float((law.chance * law.first)[law.first != law.second].sum()) for law in pair_laws(mechanism)]
+    return min(1.0, max(shares, default=1.0) * (1 + _ROUNDING))
+
+
+def _advanced(spent: Counter[Step], delta: float) -> float:
     """sum eps (e^eps - 1)/(e^eps + 1) + sqrt(2 log(1/delta) sum eps^2)."""
-    drift = math.fsum(count * epsilon * math.tanh(epsilon / 2) for epsilon, count in spent.items())
-    squares = math.fsum(count * epsilon**2 for epsilon, count in spent.items())
+    drift = math.fsum(count * step.epsilon * math.tanh(step.epsilon / 2) for step, count in spent.items())
+    squares = math.fsum(count * step.epsilon**2 for step, count in spent.items())
     return drift + math.sqrt(2 * math.log(1 / delta) * squares)
 
 
-def composed_delta(spent: Counter[float], epsilon: float) -> float:
+def composed_delta(spent: Counter[Step], epsilon: float) -> float:
     """The least delta with which all these reports together are (epsilon, delta)-private, rounded up."""
     return odds_law(spent).delta(epsilon)
 
 
-def _exact(spent: Counter[float], delta: float, basic: float) -> float:
+def _exact(spent: Counter[Step], delta: float, basic: float) -> float:
     law = odds_law(spent)
     low, high = 0.0, basic
     if law.delta(0.0) <= delta:
@@ -119,6 +150,6 @@ def _exact(spent: Counter[float], delta: float, basic: float) -> float:
     return high
 
 
-def _sum(spent: Counter[float]) -> float:
-    exact = sum((Fraction(epsilon) * count for epsilon, count in spent.items()), Fraction())
+def _sum(spent: Counter[Step]) -> float:
+    exact = sum((Fraction(step.epsilon) * count for step, count in spent.items()), Fraction())
     return rounded_up(exact)

@@ -12,6 +12,7 @@ from math import gcd
 _EXACT = Context(prec=1000)  # e^1000 has 435 digits before the point
 _NEAR = Decimal("1e-400")
 _DIGITS = 20
+MOST_EPSILON = 1000  # of which so many digits give the floor
 MODULUS = 2**64
 
 
@@ -43,6 +44,13 @@ def digits(number: Fraction | Decimal, places: int = _DIGITS) -> str:
     sign = "-" if number < 0 else ""
     whole, rest = divmod(abs(number.numerator) * 10**places // number.denominator, 10**places)
     return f"{sign}{whole}.{rest:0{places}d}"
+
+
+def rounded(ratio: Fraction) -> str:
+    """A ratio to six digits, however large it is."""
+    if ratio < 10**300:
+        return f"{float(ratio):.6g}"
+    return f"{_EXACT.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)):.5e}"
 
 
 def uneven(bound: int, rejection: int, modulus: int = MODULUS) -> Fraction:

@@ -8,11 +8,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from deniable.auditing.exact.arithmetic import digits, exponential_below, logarithm, subtract
+from deniable.auditing.exact.arithmetic import digits, exponential_below, logarithm, rounded, subtract
 from deniable.auditing.exact.channel import Channel, Level
 from deniable.core.display import brief
 
 _LONGEST = 1024  # bits of a fraction that is written out
+_NEARLY = Fraction(999_999, 1_000_000)  # of the largest ratio: another class is shown below this
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class ExactAudit:
     def _second(self) -> Level | None:
         """The next class of reports, if it is neither nearly the first one nor without any information."""
         most = self.channel.worst.size
-        return next((each for each in self.channel.levels[1:] if 1 < each.size < most * (1 - 1e-6)), None)
+        return next((each for each in self.channel.levels[1:] if 1 < each.size < most * _NEARLY), None)
 
     @staticmethod
     def _ratio_shown(ratio: Fraction) -> str:
@@ -131,7 +132,7 @@ class ExactAudit:
             return "none found: no report has a larger ratio, but none is known that has it"
         if level.ratio == 1:
             return "none: every report is equally likely under all values"
-        times = "infinitely more" if level.ratio is None else f"{float(level.ratio):.6g} times as"
+        times = "infinitely more" if level.ratio is None else f"{rounded(level.ratio)} times as"
         than = "than" if level.ratio is None else "as"
         from_to = f"from {self.label(at.value)!r} {than} from {self.label(at.other)!r}"
         return f"{times} likely {from_to}: report {self.channel.describe(at.report)}"

@@ -9,6 +9,7 @@ from fractions import Fraction
 from hashlib import blake2s
 from typing import Any
 
+from deniable.auditing.exact.arithmetic import MOST_EPSILON
 from deniable.core.domain import MAX_SIZE
 from deniable.core.errors import SpecError, shown
 
@@ -32,7 +33,7 @@ class Document:
     def epsilon(self) -> Fraction:
         """The epsilon that the spec promises, as the exact number that is written."""
         promised = self.parameters.get("epsilon")
-        if not isinstance(promised, int | float) or isinstance(promised, bool) or not 0 < promised < 1000:
+        if not isinstance(promised, int | float) or isinstance(promised, bool) or not 0 < promised < MOST_EPSILON:
             raise SpecError(f"spec must promise an epsilon, a positive number, got {shown(promised)}")
         return Fraction(promised)
 

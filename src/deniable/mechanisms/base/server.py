@@ -126,7 +126,8 @@ def _sums(
     mechanism: Mechanism, summary: Summary, unbiased: Floats, noise: Noise, rule: ScoreIntervals, target: str
 ) -> EstimatedSums:
     plain, supporters = replace(rule, constrained=None), partial(mechanism.supporters, summary)
-    return EstimatedSums(unbiased, summary.n, target, mechanism.variances_of, noise, plain, supporters)
+    ask = mechanism.variances_of, noise, plain, supporters, mechanism.additions
+    return EstimatedSums(unbiased, summary.n, target, *ask)
 
 
 def _frozen(array: Floats) -> Floats:
