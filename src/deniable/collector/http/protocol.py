@@ -87,10 +87,6 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
         self.url, self.expect_100_continue = b"", False
         self.headers: list[tuple[bytes, bytes]] = []
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if self._in_headers:  # what comes after a body is of no use to us
-            super().on_header(name, value)
-
     def on_headers_complete(self) -> None:
         self._in_headers, self._in_body, self._beside = False, True, 0
         if self.url == PATH and self._is_usual():
@@ -142,6 +138,7 @@ class Protocol(HttpToolsProtocol):  # type: ignore[misc]  # uvicorn is not typed
         self.url, self.expect_100_continue = url, expected
         self.headers.extend(headers)  # the list is in the scope already
         super().on_headers_complete()
+        self.headers = []  # for trailers, which are no headers and of no use
 
     def _go_the_long_way(self) -> None:
         """Hand what has come of a request to a task that reads the rest."""
