@@ -39,19 +39,6 @@ ANSWER_GOALS = {"grr": 1.0, "csr": 1.0, "clh": 1.0, "olh": 1.0, "oue": 10.0, "ss
 _ANSWER = """async ([spec, repeats]) => {
   const { Client, indexedDb, mechanisms } = await import('./client.js');
   const pause = () => new Promise((done) => setTimeout(done, 20));
-  const answers = [];
-  for (let i = 0; i < repeats; i++) {
-    const settings = { url: location.origin, key: 'dnw_' + 'A'.repeat(22), collection: `question-${i}`, mechanisms };
-    const store = indexedDb(`device ${i}`);
-    const client = new Client({ ...settings, store, spec: JSON.parse(spec), delay: 1e9 });
-    await client.consent(true);
-    await client.kept();
-    await pause();
-    const start = performance.now();
-    const given = await client.answer(i);
-    answers.push(performance.now() - start);
-    if (!given.fresh) throw new Error('this was no first answer');
-  }
   const database = await new Promise((done) => {
     const asked = indexedDB.open('bare', 1);
     asked.onupgradeneeded = () => asked.result.createObjectStore('state');
@@ -66,13 +53,23 @@ _ANSWER = """async ([spec, repeats]) => {
     };
     work.oncomplete = done;
   });
-  const bare = [];
+  const answers = [], bare = [];
   for (let i = 0; i < repeats; i++) {
+    const settings = { url: location.origin, key: 'dnw_' + 'A'.repeat(22), collection: `question-${i}`, mechanisms };
+    const store = indexedDb(`device ${i}`);
+    const client = new Client({ ...settings, store, spec: JSON.parse(spec), delay: 1e9 });
+    await client.consent(true);
+    await client.kept();
     await pause();
     const start = performance.now();
+    const given = await client.answer(i);
+    answers.push(performance.now() - start);
+    if (!given.fresh) throw new Error('this was no first answer');
+    await pause();
+    const begun = performance.now();
     await changed(i);
     await changed(-i);
-    bare.push(performance.now() - start);
+    bare.push(performance.now() - begun);
   }
   return [answers, bare];
 }"""
