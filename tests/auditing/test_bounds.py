@@ -135,6 +135,10 @@ def test_ten_million_reports_certify_nearly_all_that_is_spent(
     found = audits.certified(name, epsilon)
     assert ("refused" in found) == ((name, epsilon) in REFUSED)
     if "refused" not in found:
-        record_property("figure", f"{name} at {epsilon:g}: {found['share']:.4f} certified in {found['seconds']} s")
-        assert SHARES.get((name, epsilon), 0.985) < found["share"] < 1.0
+        share, expected = found["shares"][0], found["expected"]
+        record_property("figure", f"{name} at {epsilon:g}: {share:.4f} certified in {found['seconds']} s")
+        assert expected >= SHARES.get((name, epsilon), 0.985)
+        # one run scatters about it by a sixth of what it lacks of 1, since alpha leaves six of these
+        assert abs(share - expected) < 5 * (1 - expected) / 6
+        assert share < 1.0
         assert not found["wrong"]
