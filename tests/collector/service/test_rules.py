@@ -177,3 +177,13 @@ def test_outcomes_add_up_and_refusals_are_handed_over_once() -> None:
     assert outcomes.refusals(1) == {(48, "rate"): 1}
     assert outcomes.unsaved() == {(1, 48, "rate"): 1, (0, 48, "not-found"): 1}
     assert outcomes.unsaved() == {}
+
+
+def test_segments_of_too_many_combinations_are_refused() -> None:
+    def settings(*sizes: int) -> Settings:
+        labels = [tuple(f"{label}" for label in range(size)) for size in sizes]
+        return Settings(segments=tuple(SegmentSettings(f"s{i}", each) for i, each in enumerate(labels)))
+
+    check(settings(100, 100))
+    with pytest.raises(dn.InvalidArgument, match=r"at most 10,000 combinations .* got 10100"):
+        check(settings(100, 101))

@@ -5,6 +5,7 @@ The types say all rules but some of `check`, so that JSON is checked, and descri
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Literal
 
@@ -22,6 +23,7 @@ _RESERVED = (COLUMN, "n", "summary", "label", "from", "to")
 _ORIGIN = re.compile(r"https?://[a-z0-9._-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 _DEFAULT_PORT = re.compile("http://.*:80|https://.*:443")  # which browsers leave out
 MOST_BODY = 2**26
+MOST_COMBINATIONS = 10_000  # of labels: whoever may send can fill a summary for each, in every bucket
 
 
 def whole(pattern: str) -> str:
@@ -111,7 +113,7 @@ def check_name(name: str) -> None:
 
 
 def check(settings: Settings) -> Settings:
-    """Refuse settings that break a rule of their types, segments that are not told apart, origins that are none."""
+    """Refuse settings that break a rule of their types, segments that are alike or too many, origins that are none."""
     try:
         msgspec.convert(msgspec.to_builtins(settings), Settings)
     except msgspec.ValidationError as error:
@@ -122,6 +124,10 @@ def check(settings: Settings) -> Settings:
     for each in settings.segments:
         if len(set(each.labels)) < len(each.labels):
             raise InvalidArgument(f"labels of segment {each.name}", "be different", list(each.labels))
+    combinations = math.prod(len(each.labels) for each in settings.segments)
+    if combinations > MOST_COMBINATIONS:
+        rule = f"have at most {MOST_COMBINATIONS:,} combinations of labels, each of which is counted apart"
+        raise InvalidArgument("segments", rule, combinations, "Use coarser labels, or another collection.")
     for origin in settings.origins:
         usual = _DEFAULT_PORT.fullmatch(origin) is not None
         if origin != "*" and (usual or not _ORIGIN.fullmatch(origin)):
