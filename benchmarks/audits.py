@@ -1,6 +1,6 @@
 """Measure what the audit by trials certifies, how often it errs, and what the detectors of liars see.
 
-    python -m benchmarks.audits                                  everything: about half an hour on a quiet core
+    python -m benchmarks.audits                                  everything: about 20 minutes on a quiet core
     python -m benchmarks.audits --only shares --seconds 60       a part of it, for so long
     python -m benchmarks.audits --honest 20000                   more honest batches: no alarm in n says rarer than 3/n
 
