@@ -178,5 +178,5 @@ def test_a_report_out_of_range_is_found_in_its_row(tmp_path: Path) -> None:
     wrong = pa.table({"report": data}).replace_schema_metadata(metadata)
     pq.write_table(wrong, tmp_path / "r.parquet", row_group_size=4000, compression="zstd")
     assert both(tmp_path / "r.parquet", ["report"])[0]
-    with pytest.raises(dn.MalformedReport, match=r"row group 1, row 322: report must lie from 0 to 299, got 300"):
+    with pytest.raises(dn.MalformedReport, match=r"row group 1, row 322: report must lie from 0 to 299"):
         arrow.summarize(m, tmp_path)
