@@ -13,9 +13,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from playwright.sync_api import Browser, Locator, sync_playwright
 
 import deniable as dn
@@ -82,19 +83,20 @@ _ACT = """([element, event, value]) => new Promise((done) => {
 })"""
 
 
-def main() -> int:
-    """Measure all, print it, keep it, and return 1 if a goal is missed."""
+def main(
+    note: Annotated[str, typer.Option(help="What is to be said of this run beside its figures.")] = "",
+) -> None:
+    """Measure all in Chromium, print it and keep it; the exit code is 1 if a goal is missed."""
     path = program()
     if path is None:
-        sys.stdout.write("Chromium is missing: run make browser\n")
-        return 2
+        sys.exit("Chromium is missing: run make browser")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(QUIET))
         figures = say(measured(browser))
         version = browser.version
         browser.close()
-    put(PAGE, MARKS, table(keep(RECORD, figures, " ".join(sys.argv[1:]), {WHERE: version})))
-    return int(not all(each.met for each in figures))
+    put(PAGE, MARKS, table(keep(RECORD, figures, note, {WHERE: version})))
+    raise typer.Exit(int(not all(each.met for each in figures)))
 
 
 def measured(browser: Browser) -> Iterator[Figure]:
@@ -172,4 +174,4 @@ def acted(target: Locator, drawn: Locator, event: str, values: list[str | None])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from dataclasses import dataclass
 from time import perf_counter_ns
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
 import deniable as dn
 from benchmarks.clock import pin
@@ -112,14 +112,20 @@ def welch(elapsed: Any, kinds: Any) -> float:
     return float((a.mean() - b.mean()) / np.sqrt(a.var() / len(a) + b.var() / len(b)))
 
 
-def main(calls: int = CALLS) -> None:
-    """Print the table."""
+def main(
+    calls: Annotated[int, typer.Option(min=2, help="Calls of each kind, for each question.")] = CALLS,
+    only: Annotated[str, typer.Option(help="Names of mechanisms, with commas between them; default: all.")] = "",
+) -> None:
+    """Guess from the time of one report which value it is of, and whether it is true; print a table."""
+    chosen = only.split(",") if only else dn.list_mechanisms()
     pin()
     print(
         "| mechanism | k | indices | value: guess | t | coin: guess | t | mean ns |\n|---|--:|---|--:|--:|--:|--:|--:|"
     )
     worst = 0.0
     for row in rows():
+        if row.name not in chosen:
+            continue
         m = dn.mechanism(row.name, k=row.k, epsilon=1.0)
         cells = []
         gc.disable()
@@ -141,4 +147,4 @@ def main(calls: int = CALLS) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    typer.run(main)
