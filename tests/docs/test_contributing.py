@@ -29,8 +29,8 @@ def test_files_and_targets_named_in_documents_exist() -> None:
         assert [path for path in named if not (ROOT / path).exists()] == [], page
 
 
-def test_readme_opens_with_a_sentence_two_commands_of_the_makefile_and_a_picture() -> None:
-    title, what, commands, picture = (ROOT / "README.md").read_text().split("\n\n")[:4]
+def test_readme_opens_with_a_sentence_a_picture_and_two_commands_of_the_makefile() -> None:
+    title, what, picture, commands = (ROOT / "README.md").read_text().split("\n\n")[:4]
     assert title == "# deniable"
     assert what[0].isalpha()
     assert picture.startswith("![")
