@@ -12,6 +12,7 @@ from typing import Any
 
 import deniable as dn
 from deniable.core.domain import Domain
+from deniable.core.limits import DEFAULT
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.registry import open_mechanisms
 
@@ -27,7 +28,7 @@ Setting = dict[str, Any]
 
 
 def mechanisms(name: str, count: int, source: random.Random) -> Iterator[Mechanism]:
-    """Yield this many random mechanisms of a name."""
+    """Yield this many random mechanisms of a name, none of which costs more than a stranger's spec may."""
     made = 0
     while made < count:
         domain = _domain(name, source)
@@ -36,9 +37,13 @@ def mechanisms(name: str, count: int, source: random.Random) -> Iterator[Mechani
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", dn.DesignWarning)
                 setting = {"epsilon": epsilon, **_PARAMETERS.get(name, _none)(domain, source)}
-                yield dn.mechanism(name, domain=domain, **setting)
+                chosen = dn.mechanism(name, domain=domain, **setting)
+            DEFAULT.check(chosen.cost(chosen.domain, chosen.spec.parameters))
         except dn.InvalidArgument:
             continue  # it does not suit this domain or epsilon
+        except dn.SpecError:
+            continue  # clients refuse it, in either language
+        yield chosen
         made += 1
 
 
