@@ -67,7 +67,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         Annotated[int, Meta(ge=1, le=36_500)] | None,
         Meta(description="How long counts are kept; null for ever."),
     ] = None
-    keep_reports: Annotated[bool, Meta(description="Keep reports after they are counted.")] = False
+    keep_reports: Annotated[
+        bool,
+        Meta(description="Keep reports and their ids after they are counted; once it is off, they are deleted."),
+    ] = False
     window_hours: Annotated[
         int, Meta(ge=2, le=24 * 366, description="How long ids are remembered; later reports are refused.")
     ] = 168
