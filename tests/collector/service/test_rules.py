@@ -143,6 +143,10 @@ def test_settings_survive_the_store_and_keep_what_counts_depend_on() -> None:
     check(Settings(origins=good))
     with pytest.raises(dn.InvalidArgument, match="without a path"):
         check(Settings(origins=("https://example.org/page",)))
+    with pytest.raises(dn.InvalidArgument, match=r"retention_days must be null without buckets of time, got 1\. Only"):
+        check(Settings(bucket="none", retention_days=1))
+    with pytest.raises(dn.InvalidArgument, match="retention_days"):
+        changed(Settings(bucket="none"), {"retention_days": 1})
     for broken in ({"minimum": 0}, {"window_hours": 1}, {"segments": (SegmentSettings(name="a b", labels=("c",)),)}):
         with pytest.raises(Refused, match="settings: Expected"):
             check(Settings(**broken))  # type: ignore[arg-type]

@@ -65,7 +65,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     ] = 100
     retention_days: Annotated[
         Annotated[int, Meta(ge=1, le=36_500)] | None,
-        Meta(description="How long counts are kept; null for ever."),
+        Meta(description="How long counts are kept; null for ever, as always without buckets."),
     ] = None
     keep_reports: Annotated[
         bool,
@@ -116,11 +116,14 @@ def check_name(name: str) -> None:
 
 
 def check(settings: Settings) -> Settings:
-    """Refuse settings that break a rule of their types, segments that are alike or too many, origins that are none."""
+    """Refuse settings that break a rule of their types, or that cannot be kept: segments, retention and origins."""
     try:
         msgspec.convert(msgspec.to_builtins(settings), Settings)
     except msgspec.ValidationError as error:
         raise Refused("bad-argument", f"settings: {error}") from None
+    if settings.bucket == "none" and settings.retention_days is not None:
+        hint = "Only buckets of an hour, a day or a week say how old counts are."
+        raise InvalidArgument("retention_days", "be null without buckets of time", settings.retention_days, hint)
     names = [each.name for each in settings.segments]
     if len(set(names)) < len(names) or set(names) & set(_RESERVED):
         raise InvalidArgument("segments", f"have different names, none of {', '.join(_RESERVED)}", names)
