@@ -71,6 +71,9 @@ class Office:
         first = next(iter(desk.specs.values()))
         if asked.kind != first.kind:
             raise Refused("conflict", f"the specs of this collection are {first.kind}, this one is {asked.kind}")
+        if not asked.same_labels(first):
+            hint = "Ask a new question in a new collection."
+            raise Refused("conflict", f"the specs of this collection have other labels than this one. {hint}")
         try:
             self._store.add_spec(SpecRow(desk.number, asked.fingerprint, asked.document, int(self._clock.seconds())))
         except AlreadyThere:
