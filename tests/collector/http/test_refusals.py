@@ -97,6 +97,7 @@ WRONG: dict[str, tuple[str, Made]] = {
     "a fingerprint in capitals": ("unknown-spec", of_json(lambda m: m.update(fingerprint=m["fingerprint"].upper()))),
     "payloads of different lengths": ("bad-payload", of_json(member(payloads=["00", "0000"]), single=False)),
     "fewer ids than payloads": ("bad-id", of_json(member(ids=["00" * 16]), single=False)),
+    "an empty list of ids": ("bad-id", of_json(member(ids=[]), single=False)),
     "JSON without payloads": ("empty-batch", of_json(member(payloads=[]), single=False)),
 }
 
@@ -282,6 +283,10 @@ def with_spec(**changes: Any) -> dict[str, Any]:
         (
             {"name": "new", "spec": M.spec.to_dict(), "settings": {"segments": [{"name": "s", "labels": ["a", "a"]}]}},
             "bad-argument",
+        ),
+        *(
+            ({"name": "new", "spec": M.spec.to_dict(), "settings": {"expired": [of]}}, "bad-argument")
+            for of in (M.fingerprint, "0" * 64)
         ),
     ],
 )

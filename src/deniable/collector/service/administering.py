@@ -40,6 +40,9 @@ class Office:
         """Make a collection, with a key to write and one to read."""
         check_name(name)
         check(settings)
+        if settings.expired:
+            rule = "be empty for a new collection, which has one spec and takes reports of it"
+            raise InvalidArgument("expired", rule, list(settings.expired))
         asked = self._workshop.build(spec)
         row = SpecRow(0, asked.fingerprint, asked.document, int(self._clock.seconds()))
         made = [Made(Key.new(role), "") for role in (WRITE, READ)]
