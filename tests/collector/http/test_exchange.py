@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import func, select
 
 import deniable as dn
+from deniable.collector.service.exchange import MOST_ROWS
 from deniable.collector.store.opening import open_store
 from deniable.collector.store.sql import SqlStore
 from deniable.collector.store.tables import reports
@@ -42,6 +43,20 @@ def test_summaries_leave_and_arrive_once(countries: Any) -> None:
         _parquet(dn.SummaryTable(("day",), {(1,): sent[0, 0]}, M.fingerprint)),
     ):
         assert collector.ask("POST", path + "cd" * 16, wrong, collector.admin).kind == "bad-argument"
+
+
+def test_a_small_file_of_very_many_rows_is_refused_before_they_are_read(
+    countries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector, _ = countries
+    exported = collector.ask("GET", f"{PATH}/summaries", None, collector.admin).body
+    row, file = pa.parquet.read_table(io.BytesIO(exported)).slice(0, 1), io.BytesIO()
+    pa.parquet.write_table(row.take(np.zeros(MOST_ROWS + 1, np.int64)), file, compression="zstd")
+    assert len(file.getvalue()) < 2**15
+    monkeypatch.setattr(pa.parquet, "read_table", lambda *_, **__: pytest.fail("rows were read"))
+    refused = collector.ask("POST", f"{PATH}/summaries?id={'ab' * 16}", file.getvalue(), collector.admin)
+    assert refused.kind == "bad-argument"
+    assert "must have at most 1,048,576 rows, got 1048577" in refused.json["error"]
 
 
 def _parquet(table: dn.SummaryTable) -> bytes:
