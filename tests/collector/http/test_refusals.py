@@ -19,7 +19,7 @@ from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
 from deniable.wire.refusals import Refused
 from tests.collector.http.asking import send
-from tests.collector.http.running import DAY, LABELS, Answer, M, Running, batch, frame
+from tests.collector.http.running import DAY, LABELS, NOW, Answer, M, Running, batch, frame
 
 OTHER = dn.mechanism("grr", labels=LABELS, epsilon=1.0)
 HITTERS = dn.HeavyHitters.new(epsilon=4.0, max_bytes=4)
@@ -307,6 +307,14 @@ def test_a_collection_of_another_kind_of_spec_is_not_mixed(small: Running) -> No
     assert found.kind == "conflict"
     assert small.ask("PATCH", "/v1/collections/themes", {"bucket": "hour"}, small.admin).kind == "conflict"
     assert small.ask("PATCH", "/v1/collections/themes", {"expired": ["0" * 64]}, small.admin).kind == "bad-argument"
+
+
+def test_the_next_bucket_is_taken_since_clocks_may_be_ahead_and_no_later_one(small: Running) -> None:
+    assert small.ask("POST", "/v1/reports", frame(small, hour=DAY + 24).to_bytes()).status == 200
+    refused = small.ask("POST", "/v1/reports", frame(small, hour=DAY + 48).to_bytes())
+    assert refused.json["error"] == "the bucket begins after the next one by the collector's clock"
+    assert refused.json["retry_after"] == 3600 * (DAY + 24 - NOW // 3600)  # when the one before it begins
+    small.fold()
 
 
 def test_a_key_in_the_frame_and_another_in_the_header_are_refused(small: Running) -> None:
