@@ -109,6 +109,12 @@ def test_other_times_are_refused(text: str) -> None:
         hour_of(text)
 
 
+@pytest.mark.parametrize("number", ["2026", "20261119", 2026, 20_261_119])
+def test_a_year_or_a_date_in_digits_is_not_taken_for_hours(number: int | str) -> None:
+    with pytest.raises(Refused, match=r"a date such as .*, or hours since 1970, got .*20260131 as 2026-01-31"):
+        hour_of(number)
+
+
 def test_what_is_published_advances_by_the_minimum() -> None:
     part = dn.Summary([6, 4], 10, M.fingerprint)  # type: ignore[arg-type]
     first = counted(10, None, None, part)
