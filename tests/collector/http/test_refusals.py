@@ -19,7 +19,7 @@ from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
 from deniable.wire.refusals import Refused
 from tests.collector.http.asking import send
-from tests.collector.http.running import DAY, LABELS, NOW, Answer, M, Running, batch, frame
+from tests.collector.http.running import DAY, JSON, LABELS, NOW, Answer, M, Running, batch, frame
 
 OTHER = dn.mechanism("grr", labels=LABELS, epsilon=1.0)
 HITTERS = dn.HeavyHitters.new(epsilon=4.0, max_bytes=4)
@@ -292,6 +292,25 @@ def with_spec(**changes: Any) -> dict[str, Any]:
 )
 def test_wrong_collections_are_not_made(small: Running, body: Any, kind: str) -> None:
     assert small.ask("POST", "/v1/collections", body, small.admin).kind == kind
+    assert set(small.service.directory.desks) == {"themes", "other"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "text"),
+    [
+        ("POST", "/v1/collections", '{"name": "one", "name": "two", "spec": SPEC}'),
+        ("POST", "/v1/collections", '{"name": "one", "spec": SPEC, "settings": {"minimum": 9, "minimum": 1}}'),
+        ("POST", "/v1/collections", '{"name": "one", "spec": {"x": [{"y": 1, "y": 1}]}}'),
+        ("PATCH", "/v1/collections/themes", '{"minimum": 9, "minimum": 1}'),
+        ("POST", "/v1/collections/themes/candidates", '{"candidates": ["a"], "top": 1, "top": 2}'),
+    ],
+)
+def test_a_member_that_is_given_twice_is_refused_in_every_body(
+    small: Running, method: str, path: str, text: str
+) -> None:
+    body = text.replace("SPEC", M.spec.to_json()).encode()
+    found = small.ask(method, path, body, small.admin, content_type=JSON)
+    assert (found.kind, found.json["error"]) == ("not-json", "the body has the same member twice")
     assert set(small.service.directory.desks) == {"themes", "other"}
 
 
