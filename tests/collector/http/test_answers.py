@@ -248,6 +248,8 @@ def test_candidates_of_an_open_domain(collector: Running) -> None:
     assert found["present"][0]["label"] == "apple"
     assert found["present"][0]["low"] == expected.present(level=0.9)[0].low
     assert found["unlisted"]["label"] == expected.domain.label(3)
+    twice = collector.ask("POST", "/v1/collections/words/candidates", {"candidates": list("abcb")}, collector.admin)
+    assert twice.json["error"] == "candidates must be different, got 'b' more than once"
     refused = collector.ask("GET", "/v1/collections/words/estimate", None, collector.key("read", "words"))
     assert refused.kind == "bad-argument"
     assert "candidates" in refused.json["error"]

@@ -295,6 +295,14 @@ def test_wrong_collections_are_not_made(small: Running, body: Any, kind: str) ->
     assert set(small.service.directory.desks) == {"themes", "other"}
 
 
+def test_a_wrong_name_is_refused_in_words(small: Running) -> None:
+    found = small.ask("POST", "/v1/collections", {"name": "New one", "spec": M.spec.to_dict()}, small.admin)
+    assert found.json["error"] == (
+        "the name of a collection must be at most 64 lower-case letters, digits, dots, dashes and underscores, and "
+        "begin with a letter or digit, got 'New one'"
+    )
+
+
 @pytest.mark.parametrize(
     ("method", "path", "text"),
     [

@@ -144,11 +144,17 @@ def test_a_clock_that_leapt_while_the_collector_was_off_is_told_until_it_is_acce
 
 
 def test_the_administrators_key_can_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ADMIN_VARIABLE, Key.new("read").text)
-    refused = run("serve", tmp_path / "store")
-    assert refused.code == 2
-    assert "must hold an administrator's key" in refused.err
-    assert os.environ[ADMIN_VARIABLE] not in refused.err
+    for wrong, got in (
+        (Key.new("read").text, "'another key'"),
+        ("secret", "'another text'. Make one with: python -c "),
+    ):
+        monkeypatch.setenv(ADMIN_VARIABLE, wrong)
+        refused = run("serve", tmp_path / "store")
+        assert refused.code == 2
+        assert (
+            f"{ADMIN_VARIABLE} must hold an administrator's key, which is dna_ and 22 letters, got {got}" in refused.err
+        )
+        assert os.environ[ADMIN_VARIABLE] not in refused.err
     admin = Key.new("admin").text
     process, told = start(tmp_path / "store", **{ADMIN_VARIABLE: admin})
     try:
