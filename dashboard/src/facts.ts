@@ -16,7 +16,7 @@ export function facts(collection: Collection): HTMLElement {
     ["Published", `in steps of at least ${plural(settings.minimum, "report")}`],
     ["Time kept", settings.bucket === "none" ? "none" : `the ${settings.bucket}, in UTC`],
     ["Reports kept", settings.keep_reports ? "yes, after they are counted" : "no, only counts"],
-    ["Counts kept", settings.retention_days === null ? "forever" : plural(settings.retention_days, "day")],
+    ["Counts kept", settings.retention_days === null || settings.bucket === "none" ? "forever" : plural(settings.retention_days, "day")],
     ["Late reports", `taken for ${share(settings.window_hours)}`],
     ["Fingerprint", h("code", {}, newest.fingerprint)],
     ["Signed by", h("code", {}, collection.signed_by)],

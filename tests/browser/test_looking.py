@@ -215,3 +215,16 @@ def test_a_single_day_has_no_trend_and_none_is_asked_for(site: Site) -> None:
     page.locator("section[aria-label=Table] tbody th").first.wait_for()
     assert page.locator("section[aria-label=Trend]").count() == 0
     assert not [url for url in asked if "/trend" in url]
+
+
+def test_retention_is_not_offered_where_counts_have_no_time(site: Site) -> None:
+    for name, bucket, fields in (("lunch", "none", 0), ("dinner", "day", 1)):
+        site.ask_about(name, bucket=bucket)
+        page = site.reader()
+        page.goto(f"{site.base}/#/c/{name}/settings")
+        page.get_by_label("Minimum number of reports").fill("7")
+        expect(page.get_by_label("Keep counts for (days)")).to_have_count(fields)
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Saved")).to_be_visible()
+        made = site.served.ask("GET", f"/v1/collections/{name}", key=site.collector.admin).json
+        assert (made["settings"]["minimum"], made["settings"]["retention_days"]) == (7, None)

@@ -116,22 +116,21 @@ class MemoryStore:
     def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:
         """Delete a stored report by its id, or see to it that it is not taken when it arrives."""
         key = (collection, hour, report_id)
-        if hour < self._collections[collection - 1].remembered_from:
-            return "forgotten"
-        if key not in self._ids:
+        forgotten = hour < self._collections[collection - 1].remembered_from
+        if key not in self._ids and not forgotten:
             if remember:
                 self._ids[key] = "deleted"
             return "unknown"
-        if self._ids[key] == "deleted":
+        if self._ids.get(key) == "deleted":
             return "deleted"
         for cell, known in self._cells.items():
             for report in known.reports:
                 if cell.collection == collection and (report.hour, report.id) == (hour, report_id):
                     known.reports.remove(report)
-                    if not report.counted:
+                    if not report.counted and not forgotten:
                         self._ids[key] = "deleted"
                     return "counted" if report.counted else "deleted"
-        return "counted"
+        return "forgotten" if forgotten else "counted"
 
     def kept(self, collection: int) -> list[Kept]:
         """All cells that have counts."""
@@ -177,6 +176,12 @@ class MemoryStore:
         """Delete all that is known of earlier buckets."""
         old = [cell for cell in self._cells if cell.collection == collection and cell.bucket < before]
         return sum(self._cells.pop(cell).n > 0 for cell in old)
+
+    def drop_kept(self, collection: int) -> None:
+        """Delete all reports that are counted."""
+        for cell, known in self._cells.items():
+            if cell.collection == collection:
+                known.reports = [report for report in known.reports if not report.counted]
 
     def add_refusals(self, counts: Mapping[tuple[int, int, str], int]) -> None:
         """Add to the counters."""

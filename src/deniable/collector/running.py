@@ -80,20 +80,24 @@ def admin_key(service: Service, folder: Path | None) -> Path | None:
     """
     given = os.environ.get(ADMIN_VARIABLE)
     if given:
-        key = Key.read(given.strip())
+        rule = "hold an administrator's key, which is dna_ and 22 letters"
+        try:
+            key = Key.read(given.strip())
+        except InvalidArgument:
+            raise InvalidArgument(ADMIN_VARIABLE, rule, "another text", f"Make one with: {_MAKING}") from None
         if key.role != ADMIN:
-            raise InvalidArgument(ADMIN_VARIABLE, "hold an administrator's key, which starts with dna_", "another key")
+            raise InvalidArgument(ADMIN_VARIABLE, rule, "another key")
         try:
             service.office.keep_key(key, None, "from the environment")
         except Refused:
-            hint = f'Make another with: python -c "{_MAKING}"'
+            hint = f"Make another with: {_MAKING}"
             raise InvalidArgument(ADMIN_VARIABLE, "hold a key that is good", "one that was revoked", hint) from None
         service.refresh()
         return None
     if any(holder.role == ADMIN for holder in service.directory.holders.values()):
         return None
     if folder is None:
-        hint = f'Make one with: python -c "{_MAKING}"'
+        hint = f"Make one with: {_MAKING}"
         raise InvalidArgument(ADMIN_VARIABLE, "hold an administrator's key for a new database", "none", hint)
     path = folder / ADMIN_FILE
     if path.exists():  # a start was cut off after it had written the file
@@ -106,7 +110,8 @@ def admin_key(service: Service, folder: Path | None) -> Path | None:
     return path
 
 
-_MAKING = "from deniable.wire.keys import Key; print(Key.new('admin').text)"
+_CODE = "from deniable.wire.keys import Key; print(Key.new('admin').text)"
+_MAKING = f'python -c "{_CODE}"'
 
 
 def write_secret(path: Path, text: str) -> None:

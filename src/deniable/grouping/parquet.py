@@ -12,7 +12,7 @@ from hashlib import sha256
 from io import BytesIO
 from typing import IO, Any
 
-from deniable.core.errors import MalformedSummary, cut
+from deniable.core.errors import InvalidArgument, MalformedSummary, cut
 from deniable.core.extras import needed
 from deniable.core.parquet import READ, how_written
 from deniable.grouping.keys import RESERVED
@@ -37,16 +37,24 @@ def parquet_bytes(table: Any) -> bytes:
     return file.getvalue()
 
 
-def read_parquet(data: bytes) -> Any:
-    """Read the Arrow table of a file, or refuse a damaged one; what checksums it has are verified."""
+def read_parquet(data: bytes, most: int | None = None) -> Any:
+    """Read the Arrow table of a file, or refuse a damaged one; what checksums it has are verified.
+
+    A small file can have millions of equal rows, so those of strangers are counted first: at most `most` are read.
+    """
     with needed():
         import pyarrow as pa
         import pyarrow.parquet
 
     try:
+        rows = pyarrow.parquet.read_metadata(BytesIO(data)).num_rows
+        if most is not None and rows > most:
+            raise InvalidArgument("the table", f"have at most {most:,} rows", rows)
         table = pyarrow.parquet.read_table(BytesIO(data), **READ)
         table.validate(full=True)  # such as that text is UTF-8
         found = _checksum(table)
+    except InvalidArgument:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise MalformedSummary(f"this is no Parquet file, or a damaged one: {cut(str(error), 200)}") from None
     metadata = dict(table.schema.metadata or {})

@@ -37,7 +37,7 @@ def batch_from_json(data: bytes, places: Places) -> Frame:
     if len({len(each) for each in payloads}) > 1:
         raise Refused("bad-payload", "all payloads of a batch must have the same length")
     ids = _all_bytes(members, "ids", ID_BYTES) if "ids" in members else []
-    if ids and len(ids) != len(payloads):
+    if "ids" in members and len(ids) != len(payloads):
         raise Refused("bad-id", f"there must be one id for each of {len(payloads)} reports, got {len(ids)}")
     batch = _bytes(members, "id", ID_BYTES)
     return Frame(key, fingerprint, hour, segments, b"".join(ids), b"".join(payloads), len(payloads), batch)

@@ -35,7 +35,7 @@ class Key(NamedTuple):
         match = _FORM.fullmatch(text) if isinstance(text, str) else None
         if match is None:
             rule = "be dnw_ and 22 letters (dnr_ to read, dna_ to administrate)"
-            raise InvalidArgument("key", rule, kind_of(text))
+            raise InvalidArgument("key", rule, "another text" if isinstance(text, str) else kind_of(text))
         role = next(role for role, prefix in _PREFIX.items() if prefix == match[1])
         return Key(role, urlsafe_b64decode(match[2] + "=="))
 

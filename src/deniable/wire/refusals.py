@@ -43,7 +43,7 @@ REASONS: dict[str, Reason] = {
     "unknown-spec": Reason(409, False, "the collection has no spec of this fingerprint"),
     "bad-bucket": Reason(400, False, "the time is not the start of a bucket of the collection"),
     "too-old": Reason(410, False, "the bucket is before the time whose reports are taken, or whose ids are known"),
-    "in-future": Reason(409, True, "the bucket has not begun by the collector's clock"),
+    "in-future": Reason(409, True, "the bucket begins after the next one by the collector's clock"),
     "closed": Reason(409, False, "the collection is closed"),
     "expired": Reason(409, False, "the spec of this fingerprint takes no more reports"),
     "not-found": Reason(404, False, "there is nothing at this address"),

@@ -220,6 +220,21 @@ def test_reports_under_two_specs_are_estimated_together(collector: Running) -> N
     assert [each["mechanism"] for each in form["specs"]] == ["oue", "grr"]
 
 
+@pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "d"], ["a", "b", "c", "d"]])
+def test_a_spec_of_other_labels_is_refused_before_it_spoils_answers(collector: Running, labels: list[str]) -> None:
+    other = {"spec": dn.mechanism("grr", labels=labels, epsilon=1.0).spec.to_dict()}
+    refused = collector.ask("POST", f"{PATH}/specs", other, collector.admin)
+    assert refused.kind == "conflict"
+    assert refused.json["error"].endswith("have other labels than this one. Ask a new question in a new collection.")
+    turned = dn.mechanism("grr", labels=LABELS[::-1], epsilon=1.0)
+    added = collector.ask("POST", f"{PATH}/specs", {"spec": turned.spec.to_dict()}, collector.admin)
+    assert added.status == 201
+    send(collector, M, ["a"] * 400)
+    send(collector, turned, ["a"] * 400)
+    collector.fold()
+    assert [row["label"] for row in get(collector, "estimate?method=unbiased")["values"]] == LABELS[::-1]
+
+
 def test_candidates_of_an_open_domain(collector: Running) -> None:
     m = dn.mechanism("orr", domain=dn.Domain.open(max_bytes=20), epsilon=4.0)
     collector.make("words", m)
@@ -233,6 +248,8 @@ def test_candidates_of_an_open_domain(collector: Running) -> None:
     assert found["present"][0]["label"] == "apple"
     assert found["present"][0]["low"] == expected.present(level=0.9)[0].low
     assert found["unlisted"]["label"] == expected.domain.label(3)
+    twice = collector.ask("POST", "/v1/collections/words/candidates", {"candidates": list("abcb")}, collector.admin)
+    assert twice.json["error"] == "candidates must be different, got 'b' more than once"
     refused = collector.ask("GET", "/v1/collections/words/estimate", None, collector.key("read", "words"))
     assert refused.kind == "bad-argument"
     assert "candidates" in refused.json["error"]

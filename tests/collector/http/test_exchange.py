@@ -14,7 +14,9 @@ import pytest
 from sqlalchemy import func, select
 
 import deniable as dn
+from deniable.collector.service.exchange import MOST_ROWS
 from deniable.collector.store.opening import open_store
+from deniable.collector.store.sql import SqlStore
 from deniable.collector.store.tables import reports
 from deniable.core.summary import Summary
 from tests.collector.http.asking import COUNTRIES, PATH, get
@@ -41,6 +43,20 @@ def test_summaries_leave_and_arrive_once(countries: Any) -> None:
         _parquet(dn.SummaryTable(("day",), {(1,): sent[0, 0]}, M.fingerprint)),
     ):
         assert collector.ask("POST", path + "cd" * 16, wrong, collector.admin).kind == "bad-argument"
+
+
+def test_a_small_file_of_very_many_rows_is_refused_before_they_are_read(
+    countries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector, _ = countries
+    exported = collector.ask("GET", f"{PATH}/summaries", None, collector.admin).body
+    row, file = pa.parquet.read_table(io.BytesIO(exported)).slice(0, 1), io.BytesIO()
+    pa.parquet.write_table(row.take(np.zeros(MOST_ROWS + 1, np.int64)), file, compression="zstd")
+    assert len(file.getvalue()) < 2**15
+    monkeypatch.setattr(pa.parquet, "read_table", lambda *_, **__: pytest.fail("rows were read"))
+    refused = collector.ask("POST", f"{PATH}/summaries?id={'ab' * 16}", file.getvalue(), collector.admin)
+    assert refused.kind == "bad-argument"
+    assert "must have at most 1,048,576 rows, got 1048577" in refused.json["error"]
 
 
 def _parquet(table: dn.SummaryTable) -> bytes:
@@ -124,8 +140,47 @@ def test_reports_are_kept_after_counting_only_where_asked(tmp_path: Path, keep: 
     for _ in range(2):
         assert collector.ask("POST", "/v1/reports", frame(collector).to_bytes()).status == 200
         collector.fold()
-    kept = store.database.read(lambda connection: connection.scalar(select(func.sum(reports.c.n))))
-    assert kept == (2 if keep else None)
+    assert kept(store) == (2 if keep else 0)
+    assert get_counted(collector) == 2
+    collector.close()
+
+
+def kept(store: SqlStore) -> int:
+    """How many reports are stored."""
+    return store.database.read(lambda connection: connection.scalar(select(func.sum(reports.c.n)))) or 0
+
+
+def test_a_kept_report_is_deleted_by_its_id_also_after_the_window(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store")
+    collector = Running(store)
+    collector.make(keep_reports=True)
+    sent = [frame(collector) for _ in range(2)]
+    for each in sent:
+        assert collector.ask("POST", "/v1/reports", each.to_bytes()).status == 200
+    collector.fold()
+    collector.now[0] += 10 * 86_400
+    collector.service.keeper.round()
+    collector.service.refresh()
+    path = f"/v1/reports/{sent[0].ids.hex()}?bucket={DAY}"
+    assert collector.ask("DELETE", path, None, collector.key("write")).json == {"outcome": "counted"}
+    assert collector.ask("DELETE", path, None, collector.key("write")).kind == "too-old"
+    assert kept(store) == 1
+    assert get_counted(collector) == 2
+    collector.close()
+
+
+def test_what_was_kept_is_deleted_once_the_setting_is_off(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store")
+    collector = Running(store)
+    collector.make()
+    for _ in range(2):
+        assert collector.ask("PATCH", PATH, {"keep_reports": True}, collector.admin).status == 200
+        assert collector.ask("POST", "/v1/reports", frame(collector).to_bytes()).status == 200
+        collector.fold()
+        assert collector.ask("PATCH", PATH, {"keep_reports": False}, collector.admin).status == 200
+        assert kept(store) == 1
+        collector.service.keeper.round()
+        assert kept(store) == 0
     assert get_counted(collector) == 2
     collector.close()
 

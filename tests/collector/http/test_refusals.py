@@ -19,7 +19,7 @@ from deniable.wire.frames import Frame
 from deniable.wire.keys import Key
 from deniable.wire.refusals import Refused
 from tests.collector.http.asking import send
-from tests.collector.http.running import DAY, LABELS, Answer, M, Running, batch, frame
+from tests.collector.http.running import DAY, JSON, LABELS, NOW, Answer, M, Running, batch, frame
 
 OTHER = dn.mechanism("grr", labels=LABELS, epsilon=1.0)
 HITTERS = dn.HeavyHitters.new(epsilon=4.0, max_bytes=4)
@@ -97,6 +97,7 @@ WRONG: dict[str, tuple[str, Made]] = {
     "a fingerprint in capitals": ("unknown-spec", of_json(lambda m: m.update(fingerprint=m["fingerprint"].upper()))),
     "payloads of different lengths": ("bad-payload", of_json(member(payloads=["00", "0000"]), single=False)),
     "fewer ids than payloads": ("bad-id", of_json(member(ids=["00" * 16]), single=False)),
+    "an empty list of ids": ("bad-id", of_json(member(ids=[]), single=False)),
     "JSON without payloads": ("empty-batch", of_json(member(payloads=[]), single=False)),
 }
 
@@ -283,10 +284,41 @@ def with_spec(**changes: Any) -> dict[str, Any]:
             {"name": "new", "spec": M.spec.to_dict(), "settings": {"segments": [{"name": "s", "labels": ["a", "a"]}]}},
             "bad-argument",
         ),
+        *(
+            ({"name": "new", "spec": M.spec.to_dict(), "settings": {"expired": [of]}}, "bad-argument")
+            for of in (M.fingerprint, "0" * 64)
+        ),
     ],
 )
 def test_wrong_collections_are_not_made(small: Running, body: Any, kind: str) -> None:
     assert small.ask("POST", "/v1/collections", body, small.admin).kind == kind
+    assert set(small.service.directory.desks) == {"themes", "other"}
+
+
+def test_a_wrong_name_is_refused_in_words(small: Running) -> None:
+    found = small.ask("POST", "/v1/collections", {"name": "New one", "spec": M.spec.to_dict()}, small.admin)
+    assert found.json["error"] == (
+        "the name of a collection must be at most 64 lower-case letters, digits, dots, dashes and underscores, and "
+        "begin with a letter or digit, got 'New one'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "text"),
+    [
+        ("POST", "/v1/collections", '{"name": "one", "name": "two", "spec": SPEC}'),
+        ("POST", "/v1/collections", '{"name": "one", "spec": SPEC, "settings": {"minimum": 9, "minimum": 1}}'),
+        ("POST", "/v1/collections", '{"name": "one", "spec": {"x": [{"y": 1, "y": 1}]}}'),
+        ("PATCH", "/v1/collections/themes", '{"minimum": 9, "minimum": 1}'),
+        ("POST", "/v1/collections/themes/candidates", '{"candidates": ["a"], "top": 1, "top": 2}'),
+    ],
+)
+def test_a_member_that_is_given_twice_is_refused_in_every_body(
+    small: Running, method: str, path: str, text: str
+) -> None:
+    body = text.replace("SPEC", M.spec.to_json()).encode()
+    found = small.ask(method, path, body, small.admin, content_type=JSON)
+    assert (found.kind, found.json["error"]) == ("not-json", "the body has the same member twice")
     assert set(small.service.directory.desks) == {"themes", "other"}
 
 
@@ -302,6 +334,14 @@ def test_a_collection_of_another_kind_of_spec_is_not_mixed(small: Running) -> No
     assert found.kind == "conflict"
     assert small.ask("PATCH", "/v1/collections/themes", {"bucket": "hour"}, small.admin).kind == "conflict"
     assert small.ask("PATCH", "/v1/collections/themes", {"expired": ["0" * 64]}, small.admin).kind == "bad-argument"
+
+
+def test_the_next_bucket_is_taken_since_clocks_may_be_ahead_and_no_later_one(small: Running) -> None:
+    assert small.ask("POST", "/v1/reports", frame(small, hour=DAY + 24).to_bytes()).status == 200
+    refused = small.ask("POST", "/v1/reports", frame(small, hour=DAY + 48).to_bytes())
+    assert refused.json["error"] == "the bucket begins after the next one by the collector's clock"
+    assert refused.json["retry_after"] == 3600 * (DAY + 24 - NOW // 3600)  # when the one before it begins
+    small.fold()
 
 
 def test_a_key_in_the_frame_and_another_in_the_header_are_refused(small: Running) -> None:

@@ -116,19 +116,26 @@ def test_what_cannot_be_served_is_refused_in_one_line(
         (["--name", "Theme"], "the name of a collection must be"),
         (["--name", "theme\n"], "the name of a collection must be"),
         (["--minimum", "2000000000"], "settings: Expected `int` <= 1000000000"),
+        (["--origin", "example.org"], "origin must be * or as browsers write it"),
+        (["--spec", "nope.json"], "nope.json: No such file"),
+        (["--spec", "broken.json"], "broken.json: spec is not JSON"),
+        (["--spec", "other.json"], "other.json: spec"),
+        (["--spec", "list.json"], "list.json: spec"),
     ],
 )
-def test_a_collection_that_breaks_a_rule_is_not_made_by_the_command_either(
+def test_a_collection_that_breaks_a_rule_is_not_made_by_the_command_nor_a_store_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     monkeypatch.delenv(ADMIN_VARIABLE, raising=False)
+    monkeypatch.chdir(tmp_path)
     spec, folder = tmp_path / "theme.json", tmp_path / "store"
-    spec.write_text(M.spec.to_json())
+    for name, text in ((spec, M.spec.to_json()), ("broken.json", "{"), ("other.json", "{}"), ("list.json", "[1]")):
+        Path(name).write_text(text)
     done = run("serve", folder, "--spec", spec, "--host", "192.0.2.1", *arguments)  # where it cannot listen
     assert done.code == 2
     assert message in done.err
+    assert not folder.exists()
     assert [each.name for each in tmp_path.rglob("*.keys.json")] == []
-    assert json.loads(succeed("serve", folder, "--check", "--json"))["collections"] == 0
 
 
 def test_a_clock_that_leapt_while_the_collector_was_off_is_told_until_it_is_accepted(tmp_path: Path) -> None:
@@ -144,11 +151,17 @@ def test_a_clock_that_leapt_while_the_collector_was_off_is_told_until_it_is_acce
 
 
 def test_the_administrators_key_can_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ADMIN_VARIABLE, Key.new("read").text)
-    refused = run("serve", tmp_path / "store")
-    assert refused.code == 2
-    assert "must hold an administrator's key" in refused.err
-    assert os.environ[ADMIN_VARIABLE] not in refused.err
+    for wrong, got in (
+        (Key.new("read").text, "'another key'"),
+        ("secret", "'another text'. Make one with: python -c "),
+    ):
+        monkeypatch.setenv(ADMIN_VARIABLE, wrong)
+        refused = run("serve", tmp_path / "store")
+        assert refused.code == 2
+        assert (
+            f"{ADMIN_VARIABLE} must hold an administrator's key, which is dna_ and 22 letters, got {got}" in refused.err
+        )
+        assert os.environ[ADMIN_VARIABLE] not in refused.err
     admin = Key.new("admin").text
     process, told = start(tmp_path / "store", **{ADMIN_VARIABLE: admin})
     try:

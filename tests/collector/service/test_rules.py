@@ -109,6 +109,12 @@ def test_other_times_are_refused(text: str) -> None:
         hour_of(text)
 
 
+@pytest.mark.parametrize("number", ["2026", "20261119", 2026, 20_261_119])
+def test_a_year_or_a_date_in_digits_is_not_taken_for_hours(number: int | str) -> None:
+    with pytest.raises(Refused, match=r"a date such as .*, or hours since 1970, got .*20260131 as 2026-01-31"):
+        hour_of(number)
+
+
 def test_what_is_published_advances_by_the_minimum() -> None:
     part = dn.Summary([6, 4], 10, M.fingerprint)  # type: ignore[arg-type]
     first = counted(10, None, None, part)
@@ -143,6 +149,10 @@ def test_settings_survive_the_store_and_keep_what_counts_depend_on() -> None:
     check(Settings(origins=good))
     with pytest.raises(dn.InvalidArgument, match="without a path"):
         check(Settings(origins=("https://example.org/page",)))
+    with pytest.raises(dn.InvalidArgument, match=r"retention_days must be null without buckets of time, got 1\. Only"):
+        check(Settings(bucket="none", retention_days=1))
+    with pytest.raises(dn.InvalidArgument, match="retention_days"):
+        changed(Settings(bucket="none"), {"retention_days": 1})
     for broken in ({"minimum": 0}, {"window_hours": 1}, {"segments": (SegmentSettings(name="a b", labels=("c",)),)}):
         with pytest.raises(Refused, match="settings: Expected"):
             check(Settings(**broken))  # type: ignore[arg-type]

@@ -87,6 +87,42 @@ def test_what_was_kept_of_a_counted_report_is_deleted_but_its_count_stays(store:
     assert total(store.summaries([cell])[0]) == (258 + 772, 2)
 
 
+def test_what_is_kept_of_a_report_is_deleted_also_when_its_id_is_forgotten(store: SqlStore) -> None:
+    a_collection(store)
+    a_collection(store, "flavours")
+    store.commit([reports(a_cell(), [258, 772]), batch(a_cell(), 7, 2), reports(a_cell(2), [258])])
+    fold_all(store, keep=True)
+    store.commit([reports(a_cell(), [1, 2])])
+    for collection in (1, 2):
+        store.forget(collection, HOUR + 1)
+    assert kept_bytes(store) == [b"\1\2\3\4", b"\0\7\0\7", b"\1\2", b"\0\1\0\2"]
+    assert store.delete_report(1, HOUR - 1, identifier(258)) == "forgotten"
+    assert store.delete_report(1, HOUR, identifier(258)) == "counted"
+    assert store.delete_report(1, HOUR, identifier(258)) == "forgotten"
+    assert store.delete_report(1, HOUR, identifier(7)) == "counted"
+    assert store.delete_report(1, HOUR, identifier(1)) == "deleted"
+    assert kept_bytes(store) == [b"\3\4", b"\1\2", b"\0\2"]
+    assert total(store.summaries([a_cell()])[0]) == (258 + 772 + 7 + 7, 4)
+    fold_all(store)
+    assert total(store.summaries([a_cell()])[0]) == (258 + 772 + 7 + 7 + 2, 5)
+    assert check(store) == []
+
+
+def test_what_is_kept_of_a_collection_is_dropped_while_its_counts_stay(store: SqlStore) -> None:
+    a_collection(store)
+    a_collection(store, "flavours")
+    for number in range(250):  # more rows than one transaction deletes
+        store.commit([reports(a_cell(), [number])])
+    store.commit([reports(a_cell(2), [258])])
+    fold_all(store, keep=True)
+    store.commit([reports(a_cell(), [772])])
+    store.drop_kept(1)
+    assert kept_bytes(store) == [b"\1\2", b"\3\4"]
+    assert store.waiting() == [(a_cell(), 1)]
+    assert total(store.summaries([a_cell()])[0]) == (sum(range(250)), 250)
+    assert store.delete_report(1, HOUR, identifier(4)) == "counted"
+
+
 def test_an_unknown_id_is_remembered_as_deleted_while_its_report_may_arrive(store: SqlStore) -> None:
     a_collection(store)
     store.forget(1, HOUR)

@@ -26,14 +26,14 @@ from tests.collector.store.children import die_at_statement, start
 from tests.collector.store.helpers import a_cell, a_collection, fold_all, reports
 
 
-def second(connection: Connection) -> None:
+def later(connection: Connection) -> None:
     """A step of a later release."""
     connection.execute(text("ALTER TABLE keys ADD COLUMN colour TEXT"))
     connection.execute(text("CREATE TABLE colours (name TEXT PRIMARY KEY)"))
     connection.execute(text("INSERT INTO colours VALUES ('blue')"))
 
 
-LATER = (*STEPS, second)
+LATER = (*STEPS, later)
 
 
 def schema_in_words() -> str:
@@ -54,6 +54,19 @@ def test_the_schema_changes_by_a_new_step_only() -> None:
     # If this fails, tables.py describes another schema than the newest step leads to: write the next step, let the
     # old ones make what stands in the file of their version, and write the new statements to a file of their own.
     assert schema_in_words() == (Path(__file__).parent / f"schema_{len(STEPS)}.sql").read_text()
+
+
+@pytest.mark.parametrize("reached", range(1, len(STEPS) + 1))
+def test_each_step_leads_to_the_schema_of_its_file(tmp_path: Path, reached: int) -> None:
+    statements = (Path(__file__).parent / f"schema_{reached}.sql").read_text().split("\n\n")
+    database = sqlite_database(tmp_path / DATABASE)
+    assert migrate(database, STEPS[:reached]) == list(range(1, reached + 1))
+    made = text("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name <> 'sqlite_sequence'")
+    found = database.read(lambda connection: list(connection.scalars(made)))
+    database.close()
+    assert {" ".join(each.split()) for each in found} == {
+        " ".join(each.split()) for each in statements[: len(statements) // 2]
+    }
 
 
 def test_a_second_process_on_a_folder_is_refused(tmp_path: Path) -> None:
@@ -107,7 +120,7 @@ def test_a_store_of_a_newer_release_is_refused_and_not_touched(store: SqlStore, 
     migrate(store.database, LATER)
     store.close()
     with pytest.raises(
-        UnsupportedVersion, match=f"the store has version {len(LATER)}; this release reads up to version 1"
+        UnsupportedVersion, match=f"the store has version {len(LATER)}; this release reads up to version {len(STEPS)}"
     ):
         open_store(address)
 

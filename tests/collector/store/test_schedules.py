@@ -67,11 +67,12 @@ def step(choose: random.Random, number: int) -> tuple[str, tuple[object, ...], d
             ("known", (of, hour, [identity, identifier(number), identifier(number + 30_020)]), {}),
             ("add_summaries", (of, identifier(choose.randrange(5)), parts, Sums(5)), {}),
             ("drop", (of, HOUR + choose.randrange(3)), {}),
+            ("drop_kept", (of,), {}),
             ("forget", (of, HOUR + choose.choice((0, 0, 0, 1))), {}),
             ("add_refusals", ({(of, 24, choose.choice(("auth", "too-old"))): choose.randrange(3)},), {}),
             ("latest", (choose.randrange(1000),), {}),
         ],
-        weights=[30, 15, 12, 5, 3, 2, 1, 2, 2],
+        weights=[30, 15, 12, 5, 3, 2, 1, 1, 2, 2],
     )[0]
 
 

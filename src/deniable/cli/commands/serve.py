@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -15,6 +15,7 @@ from deniable.cli.terminal import note
 if TYPE_CHECKING:
     from deniable.collector.running import Collector
     from deniable.collector.service.clock import Clock
+    from deniable.collector.service.settings import Settings
 
 _FOLDER = Path("collector")
 _DAY = 86_400
@@ -106,6 +107,7 @@ def serve(
         return
     if check:
         _examine(database, home, as_json)
+    wanted = None if spec is None or check else _wanted(spec, name, minimum, tuple(origin or ()))
     lines, clock = Log("none" if check else log, sys.stderr), Clock(accept=accept_clock)
     with opened(database or home or _FOLDER, log=lines, clock=clock, spool=spool) as collector:
         _doubt(clock)
@@ -116,8 +118,9 @@ def serve(
         written = admin_key(collector.service, home)
         if written is not None:
             told["admin_key"] = str(written)
-        if spec is not None:
-            told |= _made(collector, spec, name, minimum, tuple(origin or ()), home)
+        if spec is not None and wanted is not None:
+            with about(str(spec)):
+                told |= _made(collector, wanted, home)
         with about(f"{host}:{port}"):
             bound = listening(host, port)
         told = {"address": address_of(bound), **told}
@@ -134,21 +137,38 @@ def _doubt(clock: Clock) -> None:
         )
 
 
-def _made(
-    collector: Collector, spec: Path, name: str | None, minimum: int, origins: tuple[str, ...], home: Path | None
-) -> dict[str, Any]:
-    """Make the collection of a spec at the first start, and write its keys beside the store."""
-    from deniable.collector.running import ready_made
-    from deniable.collector.service.settings import Settings
+class _Wanted(NamedTuple):
+    """The collection that is to be there."""
+
+    name: str
+    spec: dict[str, Any]
+    settings: Settings
+
+
+def _wanted(spec: Path, name: str | None, minimum: int, origins: tuple[str, ...]) -> _Wanted:
+    """Read and check all that a collection is made of, before there is a store that a mistake would leave behind."""
+    from deniable.collector.service.questions import Workshop
+    from deniable.collector.service.settings import Settings, check, check_name
     from deniable.core.documents import read_json
 
-    chosen = name or spec.stem.lower()
     with about(str(spec)):
-        document = read_json(spec.read_bytes())
-        file = (home or Path()) / f"{chosen}.keys.json"
-        settings = Settings(minimum=minimum, origins=origins)
-        # the collectors of a shared database need no file each
-        made = ready_made(collector.service, chosen, document, settings, file, mend=home is not None)
+        wanted = _Wanted(
+            name or spec.stem.lower(), read_json(spec.read_bytes()), Settings(minimum=minimum, origins=origins)
+        )
+        check_name(wanted.name)
+        check(wanted.settings)
+        Workshop().build(wanted.spec)
+    return wanted
+
+
+def _made(collector: Collector, wanted: _Wanted, home: Path | None) -> dict[str, Any]:
+    """Make the collection at the first start, and write its keys beside the store."""
+    from deniable.collector.running import ready_made
+
+    chosen, spec, settings = wanted
+    file = (home or Path()) / f"{chosen}.keys.json"
+    # the collectors of a shared database need no file each
+    made = ready_made(collector.service, chosen, spec, settings, file, mend=home is not None)
     if made.keys and not made.new:
         note(
             f"The collection {chosen} had no file of keys, so it has new ones. Others stay good until you revoke them."

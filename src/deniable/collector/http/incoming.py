@@ -12,7 +12,8 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from deniable.collector.http.table import JSON, Parameter, Route
-from deniable.core.errors import InvalidArgument, listed, shown
+from deniable.core.documents import read_json
+from deniable.core.errors import InvalidArgument, SpecError, listed, shown
 from deniable.core.suggest import did_you_mean
 from deniable.wire.keys import Key
 from deniable.wire.refusals import Refused
@@ -214,7 +215,11 @@ def read_body(route: Route, kind: str, body: bytes) -> Any:
         taken = [*([JSON] if route.body is not None else []), *route.takes]
         raise Refused("unsupported-type", f"the body must be {' or '.join(taken)}, got {shown(kind)}")
     try:
-        return msgspec.json.decode(body, type=route.body)
+        found = msgspec.json.decode(body, type=route.body)
+        read_json(body, "the body", limits=None)  # which looks for members that are given twice
+        return found
+    except SpecError as error:
+        raise Refused("not-json", str(error)) from None
     except msgspec.ValidationError as error:
         raise Refused("bad-argument", str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from deniable.collector.service.settings import CollectionName, Fingerprint, Settings, whole
 
@@ -48,7 +48,7 @@ class ManyReports(Shape):
     bucket: Hours
     id: Id
     payloads: Annotated[list[Hexadecimal], Meta(min_length=1)]
-    ids: list[Id] = []
+    ids: Annotated[list[Id], Meta(min_length=1, description="One for each report, or none at all.")] | UnsetType = UNSET
     segments: list[str] = []
     key: str = ""
 

@@ -40,6 +40,9 @@ class Office:
         """Make a collection, with a key to write and one to read."""
         check_name(name)
         check(settings)
+        if settings.expired:
+            rule = "be empty for a new collection, which has one spec and takes reports of it"
+            raise InvalidArgument("expired", rule, list(settings.expired))
         asked = self._workshop.build(spec)
         row = SpecRow(0, asked.fingerprint, asked.document, int(self._clock.seconds()))
         made = [Made(Key.new(role), "") for role in (WRITE, READ)]
@@ -71,6 +74,9 @@ class Office:
         first = next(iter(desk.specs.values()))
         if asked.kind != first.kind:
             raise Refused("conflict", f"the specs of this collection are {first.kind}, this one is {asked.kind}")
+        if not asked.same_labels(first):
+            hint = "Ask a new question in a new collection."
+            raise Refused("conflict", f"the specs of this collection have other labels than this one. {hint}")
         try:
             self._store.add_spec(SpecRow(desk.number, asked.fingerprint, asked.document, int(self._clock.seconds())))
         except AlreadyThere:

@@ -34,7 +34,10 @@ class Desk:
     _span: list[int] = field(default_factory=lambda: [-1, 0, 0])  # the last answer of `span`, with its hour
 
     def span(self, now: int) -> tuple[int, int]:
-        """The first and the last bucket whose reports are taken at this hour."""
+        """The first and the last bucket whose reports are taken at this hour.
+
+        The last is the next one, since devices may have clocks that are ahead.
+        """
         hour, first, last = self._span
         if hour != now:
             buckets, window = self.settings.buckets, self.settings.window

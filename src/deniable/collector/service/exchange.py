@@ -8,6 +8,7 @@ from typing import Any
 from deniable.collector.service.answers.pool import Pool, require_enough
 from deniable.collector.service.counting import Adder, checked_summary
 from deniable.collector.service.directory import Desk
+from deniable.collector.service.questions import LIMITS
 from deniable.collector.service.settings import COLUMN
 from deniable.collector.store.protocol import Store
 from deniable.collector.store.records import Cell, Kept
@@ -18,6 +19,9 @@ from deniable.grouping.table import SummaryTable, summary_of
 from deniable.wire import published as beside
 from deniable.wire.buckets import MAX_HOUR, hour_text
 from deniable.wire.refusals import Refused
+
+_BYTES_PER_ROW = 2**8  # at least, while a table is read
+MOST_ROWS = LIMITS.memory // _BYTES_PER_ROW
 
 
 def columns(desk: Desk) -> tuple[str, ...]:
@@ -88,7 +92,7 @@ def imported(desk: Desk, name: bytes, data: bytes, store: Store, now: int) -> tu
 
 def _read(data: bytes) -> SummaryTable:
     try:
-        return SummaryTable.from_arrow(read_parquet(data))
+        return SummaryTable.from_arrow(read_parquet(data, MOST_ROWS))
     except DeniableError as error:
         raise Refused("bad-argument", f"the body must be a Parquet file of a table of summaries: {error}") from None
 

@@ -44,6 +44,7 @@ class Keeper:
         self._wake = threading.Event()
         self._last_round = float("-inf")
         self._forgotten: dict[int, int] = {}
+        self._none_kept: set[int] = set()  # collections of which no counted reports are kept, or by others alone
         self._unsaved: Mapping[tuple[int, int, str], int] = {}
         self._turns = Turns()
         self._behind = False  # whether some cells were left for the next round
@@ -133,15 +134,18 @@ class Keeper:
 
     def _fold_cell(self, cell: Cell, waiting: int, desk: Desk) -> int:
         counter, done = Counter(desk.spec(cell.fingerprint), desk.settings.minimum), 0
+        keep = desk.settings.keep_reports
+        if keep:
+            self._none_kept.discard(desk.number)
         while done < waiting:
-            folded = self._store.fold(cell, counter, keep=desk.settings.keep_reports, most=_MOST_AT_ONCE)
+            folded = self._store.fold(cell, counter, keep=keep, most=_MOST_AT_ONCE)
             if not folded:
                 break  # another process was faster
             done += folded
         return done
 
     def round(self) -> None:
-        """Remember the time, forget old ids, drop old counts, save counters."""
+        """Remember the time, forget old ids, drop old counts and what is kept no more, save counters."""
         self._clock.at_least(self._store.latest(int(self._clock.seconds())))
         now = self._clock.hour()
         for desk in self._directory().desks.values():
@@ -157,6 +161,9 @@ class Keeper:
         oldest = desk.oldest(now)
         if oldest is not None:
             self._store.drop(desk.number, oldest)
+        if not settings.keep_reports and desk.number not in self._none_kept:
+            self._store.drop_kept(desk.number)
+            self._none_kept.add(desk.number)
 
     def _save_refusals(self) -> None:
         counts = self._unsaved = self._unsaved or self._refusals()

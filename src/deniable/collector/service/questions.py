@@ -65,6 +65,13 @@ class Asked:
         """The number of values of a closed domain."""
         return self.question.domain.k if self.kind == CLOSED else None  # type: ignore[union-attr]
 
+    def same_labels(self, other: Asked) -> bool:
+        """Whether two closed domains have the same labels, in whatever order: only then can estimates be combined."""
+        if not self.kind == other.kind == CLOSED:
+            return True
+        own, theirs = self.question.domain, other.question.domain  # type: ignore[union-attr]
+        return own == theirs or (own.k == theirs.k and set(own.all_labels()) == set(theirs.all_labels()))
+
     @property
     def document(self) -> str:
         """Canonical JSON of the spec."""

@@ -31,11 +31,10 @@ def whole(pattern: str) -> str:
     return rf"^{pattern}$(?!\n)"
 
 
-CollectionName = Annotated[
+_NAME = whole("[a-z0-9][a-z0-9._-]{0,63}")
+CollectionName = Annotated[  # checked by `check_name`, which says in words what it must be
     str,
-    Meta(
-        pattern=whole("[a-z0-9][a-z0-9._-]{0,63}"), description="Lower-case letters, digits, dots, dashes, underscores."
-    ),
+    Meta(description="Lower-case letters, digits, dots, dashes, underscores.", extra_json_schema={"pattern": _NAME}),
 ]
 SegmentName = Annotated[str, Meta(pattern=whole("[A-Za-z0-9][A-Za-z0-9_-]{0,63}"))]
 SegmentLabel = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -65,9 +64,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     ] = 100
     retention_days: Annotated[
         Annotated[int, Meta(ge=1, le=36_500)] | None,
-        Meta(description="How long counts are kept; null for ever."),
+        Meta(description="How long counts are kept; null for ever, as always without buckets."),
     ] = None
-    keep_reports: Annotated[bool, Meta(description="Keep reports after they are counted.")] = False
+    keep_reports: Annotated[
+        bool,
+        Meta(description="Keep reports and their ids after they are counted; once it is off, they are deleted."),
+    ] = False
     window_hours: Annotated[
         int, Meta(ge=2, le=24 * 366, description="How long ids are remembered; later reports are refused.")
     ] = 168
@@ -103,21 +105,22 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 def check_name(name: str) -> None:
     """Refuse what does not name a collection, whoever gives it: names stand in addresses and in paths of files."""
-    try:
-        msgspec.convert(name, CollectionName)
-    except msgspec.ValidationError:
+    if not re.match(_NAME, name):
         rule = (
             "be at most 64 lower-case letters, digits, dots, dashes and underscores, and begin with a letter or digit"
         )
-        raise InvalidArgument("the name of a collection", rule, name) from None
+        raise InvalidArgument("the name of a collection", rule, name)
 
 
 def check(settings: Settings) -> Settings:
-    """Refuse settings that break a rule of their types, segments that are alike or too many, origins that are none."""
+    """Refuse settings that break a rule of their types, or that cannot be kept: segments, retention and origins."""
     try:
         msgspec.convert(msgspec.to_builtins(settings), Settings)
     except msgspec.ValidationError as error:
         raise Refused("bad-argument", f"settings: {error}") from None
+    if settings.bucket == "none" and settings.retention_days is not None:
+        hint = "Only buckets of an hour, a day or a week say how old counts are."
+        raise InvalidArgument("retention_days", "be null without buckets of time", settings.retention_days, hint)
     names = [each.name for each in settings.segments]
     if len(set(names)) < len(names) or set(names) & set(_RESERVED):
         raise InvalidArgument("segments", f"have different names, none of {', '.join(_RESERVED)}", names)

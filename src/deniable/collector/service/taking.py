@@ -84,7 +84,7 @@ def _late(frame: Frame, desk: Desk, clock: Clock) -> Refused | None:
 
 
 def _in_time(hour: int, desk: Desk, clock: Clock) -> bool:
-    """Whether reports of this bucket are still taken; refuse what is no bucket, or has not begun."""
+    """Whether reports of this bucket are still taken; refuse what is no bucket, or begins after the next one."""
     length, now = desk.buckets[0], clock.hour()
     first, last = desk.span(now)
     if length > 1 and not desk.calendar.is_start(hour):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, delete, false, select, true, tuple_, update
 
 from deniable.collector.store.administration import grow
 from deniable.collector.store.database import Database
@@ -12,12 +12,27 @@ from deniable.collector.store.finding import chunks
 from deniable.collector.store.tables import DELETED, ID_BYTES, cells, collections, ids, reports
 
 _IDS_AT_ONCE = 20_000  # deleted in one transaction, so that nobody waits long
+_ROWS_AT_ONCE = 200
+_FEW = {"yield_per": 50}  # rows in memory, each of which may be large
 
 
-def delete_report(
+def delete_report(database: Database, collection: int, hour: int, report_id: bytes, *, remember: bool) -> str:
+    """Delete a stored report, or a whole batch, by its id; return what had become of it."""
+    found = database.write(
+        lambda connection: _by_id(database, connection, collection, hour, report_id, remember=remember)
+    )
+    if found != "forgotten":
+        return found
+    # Reports may be kept for longer than their ids are remembered; nobody waits while they are looked through
+    place = database.read(lambda connection: _row_of_old(connection, collection, hour, report_id))
+    counted = None if place is None else database.write(lambda connection: _take_out(connection, place, report_id))
+    return found if counted is None else "counted" if counted else "deleted"
+
+
+def _by_id(
     database: Database, connection: Connection, collection: int, hour: int, report_id: bytes, *, remember: bool
 ) -> str:
-    """Delete a stored report, or a whole batch, by its id; return what had become of it."""
+    """Delete a report while its id is remembered."""
     found = _deleted(connection, collection, hour, report_id)
     if found != "unknown":
         return found
@@ -43,17 +58,28 @@ def _deleted(connection: Connection, collection: int, hour: int, report_id: byte
         return "unknown"
     if arrival == DELETED:
         return "deleted"
-    found = _row_with(connection, arrival, collection, hour, report_id)
-    if found is None:
+    place = _row_with(connection, report_id, reports.c.arrival == arrival, *_of(collection, hour))
+    if place is None:
         return "counted"
-    number, cell = found
+    counted = _take_out(connection, place, report_id)
+    if counted is None:  # meanwhile counted, or deleted by another request
+        again = connection.scalar(select(ids.c.arrival).where(*this))
+        return "deleted" if again == DELETED else "counted"
+    if counted:
+        return "counted"
+    connection.execute(update(ids).where(*this).values(arrival=DELETED))
+    return "deleted"
+
+
+def _take_out(connection: Connection, place: tuple[int, int], report_id: bytes) -> bool | None:
+    """Delete a report from its row; return whether it was counted, or None if it is not there any more."""
+    number, cell = place
     # Whoever counts this cell now will see that it was touched; if that was done before, the row is read as it is
     connection.execute(update(cells).where(cells.c.number == cell).values(touched=cells.c.touched + 1))
     row = connection.execute(select(reports).where(reports.c.number == number)).one_or_none()
-    place = None if row is None else _place(row.ids, report_id)
-    if row is None or place is None:  # meanwhile counted, or deleted by another request
-        again = connection.scalar(select(ids.c.arrival).where(*this))
-        return "deleted" if again == DELETED else "counted"
+    position = None if row is None else _place(row.ids, report_id)
+    if row is None or position is None:
+        return None
     this_row = reports.c.number == number
     if row.whole or row.n == 1:
         connection.execute(delete(reports).where(this_row))
@@ -61,26 +87,31 @@ def _deleted(connection: Connection, collection: int, hour: int, report_id: byte
         width = len(row.payloads) // row.n
         rest = {
             "n": row.n - 1,
-            "ids": _without(row.ids, place, ID_BYTES),
-            "payloads": _without(row.payloads, place, width),
+            "ids": _without(row.ids, position, ID_BYTES),
+            "payloads": _without(row.payloads, position, width),
         }
         connection.execute(update(reports).where(this_row).values(rest))
-    if row.counted:
-        return "counted"
-    connection.execute(update(ids).where(*this).values(arrival=DELETED))
-    return "deleted"
+    return bool(row.counted)
 
 
-def _row_with(
-    connection: Connection, arrival: int, collection: int, hour: int, report_id: bytes
-) -> tuple[int, int] | None:
-    """The row that holds a report, and its cell."""
-    rows = select(reports.c.number, reports.c.cell, reports.c.ids).join(cells, cells.c.number == reports.c.cell)
-    rows = rows.where(reports.c.arrival == arrival, reports.c.hour == hour, cells.c.collection == collection)
-    for number, cell, theirs in connection.execute(rows):
-        if _place(theirs, report_id) is not None:
-            return number, cell
+def _of(collection: int, hour: int) -> tuple[ColumnElement[bool], ...]:
+    return reports.c.hour == hour, cells.c.collection == collection
+
+
+def _row_of_old(connection: Connection, collection: int, hour: int, report_id: bytes) -> tuple[int, int] | None:
+    """The row that holds a report whose id is forgotten, and its cell: one that is kept, or waits still."""
+    for state in (true(), false()):  # apart, since there is an index for each
+        found = _row_with(connection, report_id, reports.c.counted == state, *_of(collection, hour))
+        if found is not None:
+            return found
     return None
+
+
+def _row_with(connection: Connection, report_id: bytes, *where: ColumnElement[bool]) -> tuple[int, int] | None:
+    """The row, of some, that holds a report, and its cell."""
+    rows = select(reports.c.number, reports.c.cell, reports.c.ids).join(cells, cells.c.number == reports.c.cell)
+    with connection.execute(rows.where(*where), execution_options=_FEW) as found:
+        return next(((number, cell) for number, cell, theirs in found if _place(theirs, report_id) is not None), None)
 
 
 def _place(joined: bytes, one: bytes) -> int | None:
@@ -123,3 +154,12 @@ def drop(connection: Connection, collection: int, before: int) -> int:
         connection.execute(delete(reports).where(reports.c.cell.in_(some)))
         connection.execute(delete(cells).where(cells.c.number.in_(some)))
     return sum(row.n > 0 for row in rows)
+
+
+def drop_some_kept(connection: Connection, collection: int) -> int:
+    """Delete some reports that were kept after they had been counted; return how many rows that were."""
+    kept = select(reports.c.number).join(cells, cells.c.number == reports.c.cell)
+    kept = kept.where(reports.c.counted == true(), cells.c.collection == collection).limit(_ROWS_AT_ONCE)
+    numbers = connection.scalars(kept).all()
+    connection.execute(delete(reports).where(reports.c.number.in_(numbers)))
+    return len(numbers)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection, inspect, select, text, update
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from deniable.collector.store import tables
 from deniable.collector.store.database import Database
@@ -23,7 +24,10 @@ _LOCK = 0x64656E69  # of PostgreSQL, for the length of a transaction: any number
 
 def first(connection: Connection) -> None:
     """Make the tables."""
-    tables.metadata.create_all(connection, checkfirst=False)
+    for table in tables.metadata.sorted_tables:
+        connection.execute(CreateTable(table))
+        for index in sorted(table.indexes - {tables.reports_kept}, key=lambda each: str(each.name)):
+            connection.execute(CreateIndex(index))
     if connection.dialect.name == "postgresql":  # random bytes cannot be compressed, so it is not tried
         for column in ("ids", "payloads"):
             connection.execute(text(f"ALTER TABLE reports ALTER COLUMN {column} SET STORAGE EXTERNAL"))
@@ -32,7 +36,12 @@ def first(connection: Connection) -> None:
     )
 
 
-STEPS: tuple[Step, ...] = (first,)
+def second(connection: Connection) -> None:
+    """Make the index by which kept reports are found when their ids are forgotten."""
+    connection.execute(CreateIndex(tables.reports_kept))
+
+
+STEPS: tuple[Step, ...] = (first, second)
 
 
 def version(connection: Connection) -> int:

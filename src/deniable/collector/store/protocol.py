@@ -73,8 +73,8 @@ class Store(Protocol):
         """Delete a stored report by its id: "deleted" if it was never counted, "counted" if it is in the counts already
 
         (and whatever was kept of it is deleted now), "unknown" if no such id is remembered, "forgotten" if none of its
-        hour is any more. The id stays remembered; an unknown one is from now on, if `remember`, so that its report is
-        not counted when it arrives.
+        hour is any more and no report of this id is stored. The id stays remembered; an unknown one is from now on, if
+        `remember`, so that its report is not counted when it arrives.
         """
         ...
 
@@ -109,6 +109,10 @@ class Store(Protocol):
 
     def drop(self, collection: int, before: int) -> int:
         """Delete counts and kept reports of buckets before this hour; return how many cells."""
+        ...
+
+    def drop_kept(self, collection: int) -> None:
+        """Delete the reports that were kept after they had been counted, some in each transaction; counts stay."""
         ...
 
     def add_refusals(self, counts: Mapping[tuple[int, int, str], int]) -> None:

@@ -44,11 +44,7 @@ class SqlStore:
 
     def delete_report(self, collection: int, hour: int, report_id: bytes, *, remember: bool = True) -> str:
         """Delete a stored report, or a whole batch, by its id; return what had become of it."""
-        return self.database.write(
-            lambda connection: deleting.delete_report(
-                self.database, connection, collection, hour, report_id, remember=remember
-            )
-        )
+        return deleting.delete_report(self.database, collection, hour, report_id, remember=remember)
 
     def kept(self, collection: int) -> list[Kept]:
         """All cells of a collection that have counts."""
@@ -83,6 +79,11 @@ class SqlStore:
     def drop(self, collection: int, before: int) -> int:
         """Delete all that is stored for buckets before this hour; return how many cells had counts."""
         return self.database.write(lambda connection: deleting.drop(connection, collection, before))
+
+    def drop_kept(self, collection: int) -> None:
+        """Delete the reports that were kept after they had been counted."""
+        while self.database.write(lambda connection: deleting.drop_some_kept(connection, collection)):
+            pass
 
     def add_refusals(self, counts: Mapping[tuple[int, int, str], int]) -> None:
         """Add to the counters of refused requests."""

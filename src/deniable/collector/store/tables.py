@@ -22,6 +22,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     false,
+    true,
 )
 
 ID_BYTES = 16
@@ -94,6 +95,13 @@ Index(
     reports.c.n,
     sqlite_where=reports.c.counted == false(),
     postgresql_where=reports.c.counted == false(),
+)
+reports_kept = Index(  # of which only ids of an hour, or whole collections, are looked for
+    "reports_kept",
+    reports.c.hour,
+    reports.c.cell,
+    sqlite_where=reports.c.counted == true(),
+    postgresql_where=reports.c.counted == true(),
 )
 
 cells = Table(

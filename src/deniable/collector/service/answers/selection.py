@@ -14,6 +14,7 @@ from deniable.wire.buckets import MAX_HOUR
 from deniable.wire.refusals import Refused
 
 _HOUR = 3600
+_LIKE_DATES = (4, 8)  # digits of hours that nobody asks for: of 1970 and 1971, and of the year 3110 and later
 _EXAMPLE = "a date such as 2026-01-31, a time such as 2026-01-31T13:00Z, or hours since 1970"
 
 
@@ -87,6 +88,11 @@ def hour_of(when: int | str) -> int:
     """Hours since 1970 of a time that is written in one of three ways."""
     text = str(when)
     if text.isascii() and text.isdigit() and len(text) < 12:
+        if len(text) in _LIKE_DATES:
+            hint = (
+                "A number of 4 or 8 digits could be a year or a date: write 2026 as 2026-01-01, 20260131 as 2026-01-31."
+            )
+            raise Refused("bad-argument", f"a time must be {_EXAMPLE}, got {shown(when)}. {hint}")
         hour = int(text)
     else:
         try:

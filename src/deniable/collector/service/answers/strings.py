@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from deniable.collector.service.answers.estimating import answer_rows
 from deniable.collector.service.answers.pool import Pool, Totals
 from deniable.collector.service.directory import Desk
 from deniable.collector.service.questions import HITTERS, OPEN
-from deniable.core.errors import InvalidArgument
+from deniable.core.errors import shown
 from deniable.core.summary import Summary
 from deniable.heavy_hitters.protocol import HeavyHitters
 from deniable.mechanisms.cohorts.base import CohortMechanism
@@ -39,7 +40,8 @@ def candidates(
     if asked.kind != OPEN or not isinstance(asked.question, CohortMechanism) or not isinstance(summary, Summary):
         raise Refused("bad-argument", "the collection lists its values, or finds strings by itself: no candidates")
     if len(set(sought)) < len(sought):
-        raise InvalidArgument("candidates", "be different", len(sought) - len(set(sought)))
+        repeated = next(each for each, times in Counter(sought).items() if times > 1)
+        raise Refused("bad-argument", f"candidates must be different, got {shown(repeated)} more than once")
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         answer = asked.question.estimate(summary, method, target=target, candidates=sought, complete=complete)
