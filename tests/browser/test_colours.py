@@ -28,7 +28,9 @@ SEEN = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
     ),
 }
-TO_XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.119192, 0.9503041]])
+TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.119192, 0.9503041]]
+)
 
 Colour = npt.NDArray[np.float64]
 
@@ -42,7 +44,7 @@ def tokens(theme: str) -> dict[str, Colour]:
 
 def opacity() -> float:
     """How much of its colour the inside of a bar has."""
-    (found,) = re.findall(r'"fill-opacity": faint \? [\d.]+ : ([\d.]+)', (SOURCE / "histogram.ts").read_text())
+    (found,) = re.findall(r"const FILLED = ([\d.]+);", (SOURCE / "histogram.ts").read_text())
     return float(found)
 
 
