@@ -38,7 +38,8 @@ export class Client {
   constructor(options: Options) {
     this.#secret = secretOf(options.key) ?? refuse("key", "key must be dnw_ and 22 letters");
     const { cap = CAP, delay = DELAY } = options;
-    this.#options = { ...options, cap: numbered("cap", cap), delay: numbered("delay", delay), url: addressOf(options.url) };
+    const numbers = { cap: numbered("cap", cap), delay: numbered("delay", delay) };
+    this.#options = { ...options, ...numbers, url: addressOf(options.url) };
     this.#asking = new Asking(this.#options);
     this.#store = options.store ?? indexedDb();
     this.#name = `${this.#options.url} ${options.collection}`;
