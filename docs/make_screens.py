@@ -102,7 +102,7 @@ def keep(page: Page, name: str) -> None:
     page.mouse.move(0, 0)
     image = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    image = image.quantize(128, dither=Image.Dither.NONE)
+    image = image.quantize(256, dither=Image.Dither.NONE)
     image.save(FOLDER / f"{name}.png", optimize=True)
     if name == "collection-light":  # what the README opens with
         image.crop((0, 0, image.width, OPENING)).save(FOLDER.parent / "dashboard.png", optimize=True)

@@ -95,6 +95,9 @@ export interface KeyInfo {
   revoked: number | null;
 }
 
+/** The largest numbers that a collector takes. */
+export const MOST = { minimum: 1e9, days: 36_500, users: 1e12 };
+
 export class ApiError extends Error {
   constructor(message: string, readonly kind: string, readonly code: number) {
     super(message);

@@ -2,7 +2,7 @@
 
 import { documents, refusals, type Collection } from "./api.ts";
 import { h, replace } from "./dom.ts";
-import { odds, plural, share, suspicion, whole } from "./format.ts";
+import { odds, plural, share, suspicion, upTo, whole } from "./format.ts";
 import { sentence } from "./lacks.ts";
 
 export function facts(collection: Collection): HTMLElement {
@@ -10,13 +10,13 @@ export function facts(collection: Collection): HTMLElement {
   const [newest] = specs as [Collection["specs"][0]];
   const total = counted + collection.waiting;
   const pairs: [string, Node | string][] = [
-    ["Mechanism", `${newest.mechanism}, epsilon ${newest.epsilon}`],
+    ["Mechanism", `${newest.mechanism}, epsilon ${upTo(newest.epsilon)}`],
     ["Values", newest.values === null ? "any text" : whole(newest.values)],
     ["Reports", `${whole(counted)} counted, ${whole(published)} in answers, ${whole(collection.waiting)} waiting`],
     ["Published", `in steps of at least ${plural(settings.minimum, "report")}`],
     ["Time kept", settings.bucket === "none" ? "none" : `the ${settings.bucket}, in UTC`],
     ["Reports kept", settings.keep_reports ? "yes, after they are counted" : "no, only counts"],
-    ["Counts kept", settings.retention_days === null || settings.bucket === "none" ? "forever" : plural(settings.retention_days, "day")],
+    ["Counts kept", settings.bucket === "none" || settings.retention_days === null ? "forever" : plural(settings.retention_days, "day")],
     ["Late reports", `taken for ${share(settings.window_hours)}`],
     ["Fingerprint", h("code", {}, newest.fingerprint)],
     ["Signed by", h("code", {}, collection.signed_by)],

@@ -18,6 +18,12 @@ export function plusMinus(share: number, error: number): string {
   return `${percent(share, places)} ± ${(100 * error).toFixed(places)}`;
 }
 
+/** A number of people, to the second digit of its standard error: the digits of its share. */
+export function people(number: number, error: number): string {
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, error)) + 1e-9) - 1);
+  return whole(step * Math.round(number / step) + 0);
+}
+
 /** A number with this many significant digits, and no exponent. */
 export function significant(number: number, digits: number): string {
   if (!Number.isFinite(number)) return String(number);

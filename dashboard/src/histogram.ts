@@ -24,12 +24,14 @@ export interface Drawing {
 
 const LEFT_MOST = 260;
 const SIZE = 13;
+const FILLED = 0.55; // of its colour in a bar
 const EDGE = 18; // ticks nearer to an edge of the picture stand beside their line
 
 /** A value whose interval contains zero: nobody can tell whether it occurs. */
-export const absent = (group: Group, place: number): boolean => group.low[place]! <= 0;
+export const absent = ({ low }: Pick<Group, "low">, place: number): boolean => low[place]! <= 0;
 
-function shortened(label: string, room: number): string {
+/** As much of a label as there is room for, in pixels. */
+export function shortened(label: string, room: number): string {
   const most = Math.max(4, Math.floor(room / (SIZE * 0.58)));
   return label.length <= most ? label : `${label.slice(0, most - 1)}…`;
 }
@@ -105,6 +107,12 @@ export function histogram(drawing: Drawing): SVGSVGElement {
   return picture;
 }
 
+/** A sample of a group's bars, for a legend. */
+export const barSample = (number: number): SVGElement => {
+  const colour = token(`group-${number}`);
+  return s("rect", { x: 1, y: 1, width: 18, height: 10, rx: 2, fill: colour, "fill-opacity": FILLED, stroke: colour });
+};
+
 function bar(group: Group, place: number, y: number, thick: number, scale: Scale, colour: string, ink: string): SVGElement[] {
   const zero = scale.at(0);
   const end = scale.at(group.frequency[place]!);
@@ -120,7 +128,7 @@ function bar(group: Group, place: number, y: number, thick: number, scale: Scale
       height: thick,
       rx: 2,
       fill: colour,
-      "fill-opacity": faint ? 0.2 : 0.55,
+      "fill-opacity": faint ? 0.2 : FILLED,
       stroke: colour,
       "stroke-width": 1,
       ...(faint ? { "stroke-dasharray": "3 3" } : {}),

@@ -2,7 +2,7 @@
 
 import { collections, isAdmin, type Collection } from "./api.ts";
 import { h } from "./dom.ts";
-import { odds, plural, whole } from "./format.ts";
+import { odds, plural, upTo, whole } from "./format.ts";
 import { sparkline } from "./lines.ts";
 import type { Stage } from "./stage.ts";
 import { recent, today } from "./times.ts";
@@ -35,7 +35,7 @@ function card(each: Collection): HTMLLIElement {
       ),
       each.settings.bucket !== "none" && sparkline(course.counts, course.text),
       h("p", { class: "small" }, odds(newest.ratio)),
-      h("p", { class: "quiet small" }, `${newest.mechanism}, epsilon ${newest.epsilon}, ${kind}. Published in steps of at least ${plural(each.settings.minimum, "report")}.`),
+      h("p", { class: "quiet small" }, `${newest.mechanism}, epsilon ${upTo(newest.epsilon)}, ${kind}. Published in steps of at least ${plural(each.settings.minimum, "report")}.`),
     ),
   );
 }

@@ -64,6 +64,10 @@ export function trend(lines: readonly Line[], hours: number, width: number): SVG
   return picture;
 }
 
+/** A sample of a line, for a legend. */
+export const lineSample = (number: number): SVGElement =>
+  s("path", { d: "M0 6H20", stroke: token(`group-${number}`), "stroke-width": 2, "stroke-dasharray": DASHES[number] ?? "" });
+
 /** Starts of buckets at even distances, from the first to the last. */
 export function dates(first: number, last: number, hours: number, most: number): number[] {
   const every = hours * Math.max(1, Math.ceil((last - first) / hours / most));

@@ -5,7 +5,7 @@ import type { Shown } from "./asking.ts";
 import { h, replace, say } from "./dom.ts";
 import { exportBar } from "./exports.ts";
 import { plural, save } from "./format.ts";
-import { histogram } from "./histogram.ts";
+import { barSample, histogram } from "./histogram.ts";
 import { alike, described, remarks, title } from "./remarks.ts";
 import { Trends } from "./trends.ts";
 import { sheetOf, Values } from "./values.ts";
@@ -41,6 +41,7 @@ export class Look {
 
   private draw(shown: Shown, order: readonly number[]): void {
     const { view, answers, names, collection } = shown;
+    const legend = names.length > 1 ? names.map((name, i) => `${name} (${plural(answers[i]!.n, "report")})`) : [];
     const picture = order.length === 0 ? null : histogram({
       labels: answers[0]!.columns.label,
       groups: answers.map((answer, i) => ({ name: names[i]!, ...answer.columns })),
@@ -56,8 +57,8 @@ export class Look {
     replace(
       this.figure,
       h("div", { class: "row between" }, h("h2", {}, title(shown)),
-        picture && exportBar(collection.name, () => sheetOf(shown, order), picture, answers.length === 1 ? [["Arrow", arrow]] : [])),
-      names.length > 1 && h("ul", { class: "legend" }, names.map((name, i) => h("li", {}, h("span", { class: `swatch g${i}` }), `${name} (${plural(answers[i]!.n, "report")})`))),
+        picture && exportBar(collection.name, () => sheetOf(shown, order), { picture, names: legend, sample: barSample }, answers.length === 1 ? [["Arrow", arrow]] : [])),
+      legend.length > 0 && h("ul", { class: "legend" }, legend.map((text, i) => h("li", {}, h("span", { class: `swatch g${i}` }), text))),
       picture ? h("div", { class: "figure" }, picture) : h("p", { class: "quiet" }, `No value contains “${view.search}”.`),
       h("p", { class: "quiet small" }, remarks(shown, order.length)),
       shown.difference?.found.alike && h("p", { class: "small" }, alike(shown)),

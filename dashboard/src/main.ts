@@ -18,7 +18,7 @@ let stage: Stage | undefined;
 
 async function show(): Promise<void> {
   const [path = "", query = ""] = location.hash.slice(1).split("?");
-  const [, first = "", name = "", rest = ""] = path.split("/").map(decodeURIComponent);
+  const [, first = "", name = "", rest = ""] = path.split("/").map(decoded);
   const place = first === "c" ? name : first === "new" ? "New collection" : "";
   document.title = place ? `${place} · deniable` : "deniable";
   top(place);
@@ -32,6 +32,15 @@ async function show(): Promise<void> {
     else await home(own);
   } catch (error) {
     fault(own, error);
+  }
+}
+
+/** A part of the address; one that is damaged names nothing. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

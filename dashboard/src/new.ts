@@ -1,6 +1,6 @@
 /** Makes a collection step by step, with the error to expect beside the choices. */
 
-import { make, preview } from "./api.ts";
+import { make, MOST, preview } from "./api.ts";
 import { check, field, h, pick, replace } from "./dom.ts";
 import { odds, percent, plural, decimals, linesOf, suspicion, whole } from "./format.ts";
 import { link } from "./home.ts";
@@ -22,7 +22,7 @@ interface Draft {
   labels: string;
   other: boolean;
   epsilon: number;
-  users: number;
+  users: number; // 0: what is written is no such number
   bucket: string;
   minimum: number;
   segments: string;
@@ -32,9 +32,11 @@ interface Draft {
 const EPSILONS = [["0.5", "0.5, barely a hint"], ["1", "1, an even guess is right 3 times in 4 at most"], ["2", "2, right 9 times in 10 at most"], ["4", "4, nearly settles an even guess"]] as const;
 
 function segmentsOf(text: string): { name: string; labels: string[] }[] {
-  return text.split("\n").filter((line) => line.includes(":")).map((line) => {
-    const [name, ...rest] = line.split(":");
-    return { name: name!.trim(), labels: rest.join(":").split(",").map((label) => label.trim()).filter(Boolean) };
+  return linesOf(text).map((line) => {
+    const [, name, labels] = /^([^:]*[^:\s])\s*:(.*)$/.exec(line) ?? [];
+    const found = (labels ?? "").split(",").map((label) => label.trim()).filter(Boolean);
+    if (!name || !found.length) throw new Error("Write groups as country: DE, FR, one kind per line.");
+    return { name, labels: found };
   });
 }
 
@@ -57,6 +59,7 @@ export async function newPage(stage: Stage): Promise<void> {
       throw new Error("Write at least two answers first.");
     }
     try {
+      if (!draft.users) throw new Error(`Write how many people you expect: a whole number from 1 to ${whole(MOST.users)}.`);
       const found = await preview<Preview>({ labels, other: draft.other, epsilon: draft.epsilon, n: draft.users });
       if (mine === latest) replace(expected, ...shown(found));
       return found.spec;
@@ -69,15 +72,20 @@ export async function newPage(stage: Stage): Promise<void> {
     const input = h(tag, { ...props, oninput: () => { draft[name] = input.value; if (name === "labels") look(); } });
     return input;
   };
-  const number = (name: "users" | "minimum", least: number): HTMLElement => {
-    const input = h("input", { type: "number", min: least, value: draft[name], oninput: () => { draft[name] = Math.max(least, Number(input.value) || least); look(); } });
+  const number = (name: "users" | "minimum"): HTMLElement => {
+    const change = (): void => {
+      draft[name] = input.validity.valid ? Number(input.value) : 0;
+      if (name === "users") look();
+    };
+    const input = h("input", { type: "number", required: true, min: 1, max: MOST[name], value: draft[name], oninput: change });
     return input;
   };
   const finish = async (): Promise<void> => {
     wrong.hidden = true;
     try {
+      const segments = segmentsOf(draft.segments);
       const spec = await ask();
-      const settings = { bucket: draft.bucket, minimum: draft.minimum, segments: segmentsOf(draft.segments), origins: linesOf(draft.origins) };
+      const settings = { bucket: draft.bucket, minimum: draft.minimum, segments, origins: linesOf(draft.origins) };
       const made = await make({ name: draft.name, spec, settings });
       done(stage, draft.name, made.keys);
     } catch (error) {
@@ -96,11 +104,11 @@ export async function newPage(stage: Stage): Promise<void> {
             check("Everything else counts as “other”", false, (on) => { draft.other = on; look(); })),
           h("li", { class: "sheet" }, h("h2", {}, "How much privacy do people get?"),
             pick("Epsilon, for each person's answer", EPSILONS, "1", (value) => { draft.epsilon = Number(value); look(); }),
-            field("How many people do you expect?", number("users", 1))),
+            field("How many people do you expect?", number("users"))),
           h("li", { class: "sheet" }, h("h2", {}, "What is kept, and published?"),
             h("div", { class: "row" },
               pick("Time", [["day", "the day"], ["hour", "the hour"], ["week", "the week"], ["none", "nothing"]], "day", (value) => { draft.bucket = value; }),
-              field("Minimum number of reports", number("minimum", 1))),
+              field("Minimum number of reports", number("minimum"))),
             field("Groups, one kind per line, such as: country: DE, FR, other", text("segments", "textarea", { rows: "2" })),
             field("Sites whose pages may ask, one per line, such as: https://example.org", text("origins", "textarea", { rows: "2" }))),
           h("li", {}, wrong, h("button", { class: "main" }, "Make the collection"))),

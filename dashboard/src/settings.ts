@@ -1,6 +1,6 @@
 /** For administrators: open or closed, minimum, retention, keys. */
 
-import { change, collection as load, keys as list, makeKey, revokeKey, type Collection } from "./api.ts";
+import { change, collection as load, keys as list, makeKey, MOST, revokeKey, type Collection } from "./api.ts";
 import { check, field, h, pick, replace, say } from "./dom.ts";
 import { linesOf } from "./format.ts";
 import { link } from "./home.ts";
@@ -46,18 +46,18 @@ function state(collection: Collection, attempt: Attempt): HTMLElement {
 
 function rules(collection: Collection, attempt: Attempt): HTMLElement {
   const { settings } = collection;
-  const minimum = h("input", { type: "number", min: 1, value: settings.minimum });
-  const timeless = settings.bucket === "none"; // so that nothing says how old counts are
-  const retention = h("input", { type: "number", min: 1, value: settings.retention_days ?? "", placeholder: "forever" });
+  const minimum = h("input", { type: "number", required: true, min: 1, max: MOST.minimum, value: settings.minimum });
+  const timed = settings.bucket !== "none"; // without time no counts are older than others
+  const retention = h("input", { type: "number", min: 1, max: MOST.days, value: settings.retention_days ?? "", placeholder: "forever" });
   const origins = h("textarea", { rows: "2", placeholder: "https://example.org", value: settings.origins.join("\n") });
   const keep = { on: settings.keep_reports };
   const store = (): void =>
     void attempt(
-      () => change(collection.name, { minimum: Number(minimum.value), retention_days: retention.value && !timeless ? Number(retention.value) : null, keep_reports: keep.on, origins: linesOf(origins.value) }),
+      () => change(collection.name, { minimum: Number(minimum.value), retention_days: timed && retention.value ? Number(retention.value) : null, keep_reports: keep.on, origins: linesOf(origins.value) }),
       "Saved",
     );
   return h("form", { class: "stack", onsubmit: (event: Event) => { event.preventDefault(); store(); } }, h("div", { class: "row" },
-    field("Minimum number of reports", minimum), timeless ? null : field("Keep counts for (days)", retention),
+    field("Minimum number of reports", minimum), timed && field("Keep counts for (days)", retention),
     check("Keep reports after they are counted", keep.on, (on) => { keep.on = on; })),
     field("Sites whose pages may ask, one per line; * for all", origins), h("div", {}, h("button", { class: "main" }, "Save")));
 }

@@ -3,7 +3,7 @@
 import { candidates, hitters, type Collection, type Row } from "./api.ts";
 import { h, replace } from "./dom.ts";
 import { exportBar } from "./exports.ts";
-import { decimals, linesOf, percent, plural, plusMinus, whole, type Sheet } from "./format.ts";
+import { decimals, linesOf, people, percent, plural, plusMinus, whole, type Sheet } from "./format.ts";
 import { notice } from "./lacks.ts";
 
 const sheetOf = (rows: readonly Row[]): Sheet => ({
@@ -11,16 +11,17 @@ const sheetOf = (rows: readonly Row[]): Sheet => ({
   rows: rows.map(({ label, frequency, std_error, low, high, users }) => [label, frequency, std_error, low, high, users]),
 });
 
-function table(rows: readonly Row[], head: string): HTMLElement {
+/** The strings found in n reports. */
+function table(rows: readonly Row[], n: number): HTMLElement {
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "Strings found" },
     h("table", {},
-      h("thead", {}, h("tr", {}, [head, "share", "interval", "people"].map((text) => h("th", { scope: "col" }, text)))),
+      h("thead", {}, h("tr", {}, ["string", "share", "interval", "people"].map((text) => h("th", { scope: "col" }, text)))),
       h("tbody", {}, rows.map((row) => {
         const places = decimals(row.std_error);
         return h("tr", {}, h("th", { scope: "row" }, row.label), h("td", {}, plusMinus(row.frequency, row.std_error)),
-          h("td", {}, `${percent(row.low, places)} to ${percent(row.high, places)}`), h("td", {}, whole(row.users)));
+          h("td", {}, `${percent(row.low, places)} to ${percent(row.high, places)}`), h("td", {}, people(row.users, n * row.std_error)));
       })),
     ),
   );
@@ -44,7 +45,7 @@ export async function strings(target: HTMLElement, collection: Collection): Prom
         found,
         exportBar(`${collection.name}-strings`, () => sheetOf(rows)),
         h("p", {}, `${plural(answer.present.length, "string")} of ${whole(wanted.length)} found in ${plural(answer.n, "report")}. ${answer.promise}`),
-        table(rows, "string"),
+        table(rows, answer.n),
       );
     } catch (error) {
       if (mine !== latest) return;
@@ -64,7 +65,7 @@ async function frequent(target: HTMLElement, collection: Collection): Promise<vo
     const answer = await hitters(collection.name, {});
     replace(target, h("section", { class: "sheet", "aria-label": "Frequent strings" }, 
       h("div", { class: "row between" }, h("h2", {}, `${plural(answer.strings.length, "frequent string")} in ${plural(answer.n, "report")}`), exportBar(`${collection.name}-strings`, () => sheetOf(answer.strings))),
-      table(answer.strings, "string"), h("p", { class: "quiet small" }, `${answer.promise} ${answer.missed}`)));
+      table(answer.strings, answer.n), h("p", { class: "quiet small" }, `${answer.promise} ${answer.missed}`)));
   } catch (error) {
     replace(target, notice(error));
   }

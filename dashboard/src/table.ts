@@ -7,6 +7,7 @@ export interface Column {
   readonly cell: (place: number) => string;
   readonly sorts?: "label" | "frequency"; // by which it can be sorted: names upwards, shares downwards
   readonly words?: boolean; // text, and not a number
+  readonly faint?: (place: number) => boolean; // whether it is grey
 }
 
 const HEIGHT = 34;
@@ -16,7 +17,6 @@ export class Table {
   private readonly body = h("tbody");
   private places: readonly number[] = [];
   private columns: readonly Column[] = [];
-  private faint: (place: number) => boolean = () => false;
   private readonly head = h("thead");
   private readonly table = h("table", {}, this.head, this.body);
 
@@ -24,8 +24,8 @@ export class Table {
     this.element = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label, onscroll: () => this.draw() }, this.table);
   }
 
-  show(columns: readonly Column[], places: readonly number[], sorted: string, faint: (place: number) => boolean): void {
-    [this.columns, this.places, this.faint] = [columns, places, faint];
+  show(columns: readonly Column[], places: readonly number[], sorted: string): void {
+    [this.columns, this.places] = [columns, places];
     const focused = this.head.contains(document.activeElement) ? document.activeElement?.getAttribute("data-sorts") : null;
     replace(this.head, h("tr", {}, columns.map((column) => this.heading(column, sorted))));
     if (focused) this.head.querySelector<HTMLElement>(`[data-sorts="${focused}"]`)?.focus();
@@ -55,9 +55,9 @@ export class Table {
     const rows = places.slice(first, last).map((place, at) =>
       h(
         "tr",
-        { "aria-rowindex": first + at + 2, class: this.faint(place) ? "absent" : undefined },
-        this.columns.map(({ cell, words }, number) =>
-          number === 0 ? h("th", { scope: "row", title: cell(place) }, cell(place)) : h("td", { class: words ? "words" : undefined }, cell(place))),
+        { "aria-rowindex": first + at + 2 },
+        this.columns.map(({ cell, words, faint }, number) =>
+          number === 0 ? h("th", { scope: "row", title: cell(place) }, cell(place)) : h("td", { class: words ? "words" : faint?.(place) ? "absent" : undefined }, cell(place))),
       ),
     );
     replace(this.body, filler(first), rows, filler(places.length - last));

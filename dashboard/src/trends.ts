@@ -5,7 +5,7 @@ import { h, replace } from "./dom.ts";
 import { exportBar } from "./exports.ts";
 import { decimals, percent, type Sheet } from "./format.ts";
 import { notice } from "./lacks.ts";
-import { trend as draw } from "./lines.ts";
+import { lineSample, trend as draw } from "./lines.ts";
 import { hoursOf } from "./times.ts";
 import { question, type View } from "./view.ts";
 
@@ -108,7 +108,7 @@ export class Trends {
     const text = ({ frequency, low, high }: Moment): string =>
       frequency === null || high === null || low === null ? "too few" : percent(frequency, decimals((high - low) / 4));
     const moments = found[0]?.buckets ?? [];
-    replace(this.tools, exportBar(`${this.collection.name}-trend`, () => sheetOf(found), picture));
+    replace(this.tools, exportBar(`${this.collection.name}-trend`, () => sheetOf(found), { picture, names: found.map(({ label }) => label), sample: lineSample }));
     replace(
       this.figure,
       picture,

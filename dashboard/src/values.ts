@@ -2,7 +2,7 @@
 
 import type { Shown } from "./asking.ts";
 import { h } from "./dom.ts";
-import { decimals, percent, plusMinus, whole, type Sheet } from "./format.ts";
+import { decimals, people, percent, plusMinus, type Sheet } from "./format.ts";
 import { absent } from "./histogram.ts";
 import { Table, type Column } from "./table.ts";
 import type { View } from "./view.ts";
@@ -22,14 +22,15 @@ export function columnsOf({ answers, names, difference }: Shown): Column[] {
       },
     });
   }
-  answers.forEach(({ columns: each }, i) => {
+  answers.forEach(({ n, columns: each }, i) => {
     const of = names[i] ? `${names[i]}: ` : "";
     const places = (place: number): number => decimals(each.std_error[place]!);
+    const faint = (place: number): boolean => absent(each, place);
     columns.push(
-      { title: `${of}share`, ...(i === 0 ? { sorts: "frequency" as const } : {}), cell: (place) => plusMinus(each.frequency[place]!, each.std_error[place]!) },
-      { title: `${of}interval`, cell: (place) => `${percent(each.low[place]!, places(place))} to ${percent(each.high[place]!, places(place))}` },
+      { title: `${of}share`, ...(i === 0 ? { sorts: "frequency" as const } : {}), faint, cell: (place) => plusMinus(each.frequency[place]!, each.std_error[place]!) },
+      { title: `${of}interval`, faint, cell: (place) => `${percent(each.low[place]!, places(place))} to ${percent(each.high[place]!, places(place))}` },
     );
-    if (answers.length === 1) columns.push({ title: "people", cell: (place) => whole(each.users[place]!) });
+    if (answers.length === 1) columns.push({ title: "people", faint, cell: (place) => people(each.users[place]!, n * each.std_error[place]!) });
   });
   return columns;
 }
@@ -61,8 +62,7 @@ export class Values {
   }
 
   show(shown: Shown, order: readonly number[]): void {
-    const group = { name: "", ...shown.answers[0]!.columns };
-    this.table.show(columnsOf(shown), order, this.view.sort, (place) => absent(group, place));
+    this.table.show(columnsOf(shown), order, this.view.sort);
     this.remark.textContent = "± is one standard error. Grey: the interval contains zero, so the value may not occur at all."
       + (shown.difference ? " *: the interval of the difference excludes zero." : "");
   }

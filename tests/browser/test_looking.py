@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.people import PATIENCE, WAYS, Site
+from tests.browser.people import PATIENCE, SCREENS, WAYS, Site
 from tests.browser.test_dashboard import accessible, filled, opened
 
 expect.set_options(timeout=PATIENCE)
@@ -187,6 +187,40 @@ def test_sites_that_may_ask_are_named_when_a_collection_is_made_and_later(site: 
     sites.fill("c.example")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("origin must be")).to_be_visible()
+
+
+def test_a_cell_is_grey_where_its_own_group_may_not_have_the_value(site: Site) -> None:
+    asked = site.ask_about(segments=[{"name": "city", "labels": CITIES[:2]}])
+    site.fill(asked, ["walk"] * 2000, segments=bytes([0]))
+    site.fill(asked, ["walk"] * 1000 + ["bus"] * 1000, segments=bytes([1]))
+    page = opened(site.reader(), site, "#/c/way-to-work?compare=city")
+    row = page.locator("section[aria-label=Table] tbody tr", has_text="bus")
+    row.wait_for()
+    grey = [cell.get_attribute("class") == "absent" for cell in row.locator("td").all()]
+    assert grey == [False, True, True, False, False]  # the difference, then share and interval of each
+
+
+def test_saved_pictures_name_the_groups_and_the_values(site: Site) -> None:
+    asked = site.ask_about(segments=[{"name": "city", "labels": CITIES[:2]}])
+    for back in range(2):
+        for place in range(2):
+            site.fill(asked, ["walk"] * 300 + ["bus"] * 200, back=back, segments=bytes([place]))
+    page = looked_at(site, "?compare=city&picked=walk&picked=bus")
+    for part, names in (("Histogram", ["Berlin (1,000 reports)", "Paris (1,000 reports)"]), ("Trend", ["walk", "bus"])):
+        section = page.locator(f"section[aria-label={part}]")
+        with page.expect_download() as waiting:
+            section.get_by_role("button", name="SVG").click()
+        saved = waiting.value.path().read_text()
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", saved)
+        assert texts[: len(names)] == names
+        shown, height = (
+            float(re.findall(r'viewBox="0 0 \S+ (\S+)"', each)[0]) for each in (section.inner_html(), saved)
+        )
+        assert height > shown
+        with page.expect_download() as waiting:
+            section.get_by_role("button", name="PNG").click()
+        SCREENS.mkdir(parents=True, exist_ok=True)
+        waiting.value.save_as(SCREENS / f"saved-{part.lower()}.png")
 
 
 def test_the_left_end_of_the_axis_is_not_cut_off_on_a_phone(filled: Site) -> None:

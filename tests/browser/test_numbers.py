@@ -66,6 +66,22 @@ def test_a_label_that_could_be_a_formula_is_text(label: str) -> None:
     assert called("format", f"m.csv({{heads: ['label'], rows: [['{label}']]}})") == f"label\r\n'{label}\r\n"
 
 
+@pytest.mark.parametrize(
+    ("users", "error", "text"),
+    [
+        (16_877, 610, "16,880"),
+        (16_877, 6_100, "16,900"),
+        (16_877, 61, "16,877"),
+        (16_877, 0, "16,877"),
+        (0.2, 9.9, "0"),
+        (-3, 610, "0"),
+        (-38.4, 99, "-38"),
+    ],
+)
+def test_a_number_of_people_has_the_digits_that_its_error_allows(users: float, error: float, text: str) -> None:
+    assert called("format", f"m.people({users}, {error})") == text
+
+
 HOUR = 3_600_000
 THURSDAY = 24 * 14  # 1970-01-15
 NOW = (THURSDAY + 13) * HOUR

@@ -178,6 +178,15 @@ def test_an_unknown_mechanism_is_one_calm_sentence(site: Site) -> None:
     )
 
 
+def test_a_link_to_no_collection_is_one_calm_sentence(site: Site) -> None:
+    site.ask_about()
+    page = site.context().new_page()
+    page.goto(site.question().replace("way-to-work", "way-to-nowhere"))
+    expect(page.get_by_role("alert")).to_have_text(
+        "There is no question at this link: it may be incomplete, or older than the collection. Nothing was sent."
+    )
+
+
 def test_full_storage_is_one_calm_sentence_and_nothing_is_sent(site: Site) -> None:
     site.ask_about()
     page = asked(site)

@@ -54,6 +54,28 @@ def test_an_answer_that_waits_is_sent_later(collector: Collector, where: list[ob
     assert succeed("device", "send", *where) == "sent 0, given up 0, withdrawn 0; nothing waits\n"
 
 
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("unknown-key", "deniable: the key was never made, or was revoked (unknown-key)\n"),
+        ("closed", "deniable: the collection is closed (closed)\n"),
+        (BEFORE, "deniable: unreachable"),
+    ],
+)
+def test_why_an_answer_was_not_sent_is_said_apart_from_the_sentence(
+    collector: Collector, where: list[object], fault: str, told: str
+) -> None:
+    collector.faults.extend([None, fault])  # the form is given
+    outcome = run("device", "answer", "walk", "--consent", "--delay", 0, *where)
+    assert outcome.code == 0
+    assert outcome.out.startswith("Your answer is ")
+    assert outcome.err.startswith(told)
+    assert outcome.err.count("\n") == 1
+    again = run("device", "answer", "walk", "--json", *where)
+    assert again.err == ""
+    assert json.loads(again.out)["reason"] in outcome.err
+
+
 def test_status_lists_and_explains(collector: Collector, where: list[object]) -> None:
     succeed("device", "answer", "walk", "--consent", *where)
     assert succeed("device", "status", "--store", where[-1]) == "commute: waiting, epsilon 1\nepsilon spent: 1\n"

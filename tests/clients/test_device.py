@@ -61,6 +61,22 @@ EXPECTED = {
     "what has been read is refused in the order of what has not": ["consent", "value", 0, None, False, 1],
     "the browser is asked to keep the ledger once there is consent": [0, 1],
     "a store that is full is not tried without end": [1, 0],
+    "no request carries cookies or follows a redirect": [["GET", "POST", "DELETE"], True],
+    "a report outlives its page, unless browsers would not carry it": [True, False],
+    "pauses grow twofold up to an hour, and no two devices keep the same": [True, True, True],
+    "Retry-After is heeded whoever says it": [["queued", True, 1], True] * 4,
+    "a deletion heeds Retry-After of a proxy too": ["withdrawing", True],
+    "a collection that is not there is told from a collector that does not answer": [
+        *("unknown", "offline", "offline", "offline"),
+    ],
+    "a cap that bounds nothing is refused": ["setting"] * 6,
+    "a delay that is none is refused": ["setting"] * 6,
+    "a ledger that cannot be added to spends nothing": ["cap", 0],
+    "a client without mechanisms says what it lacks": [
+        *(True, "mechanisms must be a list, such as [grr]"),
+        *("setting", "setting"),
+    ],
+    "storage that is barred is trouble with the store": "storage",
 }
 
 
@@ -103,7 +119,7 @@ def forms(now: int) -> dict[str, Any]:
 def happened(client: Client) -> dict[str, Any]:
     """What happened in every situation."""
     documents, found = forms(int(time.time())), {}
-    for cases in ("device.mjs", "ledger.mjs"):
+    for cases in ("device.mjs", "ledger.mjs", "requests.mjs", "setups.mjs"):
         command = [node(), str(FOLDER / cases), str(client.built)]
         given = json.dumps({"documents": documents})
         done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)

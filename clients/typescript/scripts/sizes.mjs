@@ -9,7 +9,7 @@ import { build } from "esbuild";
 const folder = fileURLToPath(new URL("../src", import.meta.url));
 const PROMISED = {
   core: { minified: 8 * 1024, gzipped: 3.5 * 1024 },
-  client: { minified: 17 * 1024, gzipped: 7.4 * 1024 },
+  client: { minified: 17.5 * 1024, gzipped: 7.5 * 1024 },
   later: { minified: 2.5 * 1024, gzipped: 1.25 * 1024 },
 };
 const CORE = "DeniableError, Question, newId";

@@ -16,6 +16,7 @@ const CODES: Record<string, string> = {
   form: "The question is not signed by the people this page trusts. Nothing was sent.",
   clock: "One of the clocks is wrong: that of this device, or that of the collection. Please try again later; nothing was sent.",
   newer: "This page is older than the question. Please reload it; nothing was sent.",
+  unknown: "There is no question at this link: it may be incomplete, or older than the collection. Nothing was sent.",
   closed: "This question is closed. Thank you all the same; nothing was sent.",
   offline: "The collection cannot be reached right now. Please try again later; nothing was sent.",
 };

@@ -8,7 +8,7 @@ import type { Mechanism } from "../core/mechanism.js";
 import { ID_BYTES, Question } from "../core/question.js";
 import { bucketAt, formOf, isFresh, type Form } from "./form.js";
 import type { Asked, Options } from "./options.js";
-import { asked } from "./web.js";
+import { asked, isRefusal } from "./web.js";
 
 /** What the collector is asked before anybody answers. */
 export class Asking {
@@ -56,6 +56,7 @@ export class Asking {
         expires: 2 ** 40,
       };
     const reply = await asked(`${url}/v1/forms/${encodeURIComponent(collection)}`);
+    if (reply?.status === 404 && isRefusal(reply)) refuse("unknown", "the collector has no collection of this name");
     if (reply?.status !== 200) refuse("offline", `the collector gives no form (status ${reply?.status ?? "none"})`);
     return formOf(reply.said, collection, pinned);
   }

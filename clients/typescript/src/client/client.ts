@@ -13,6 +13,7 @@ import { indexedDb, type Kept, type State, type Store } from "./store.js";
 
 const CAP = 10; // of epsilon, as for the Python client
 const DELAY = 3_600_000; // milliseconds, as for the Python client
+const MOST = 2 ** 40; // of epsilon and of milliseconds: more than anybody needs
 const PAUSE = 60_000; // after sending failed for a reason of this device's, such as a full store
 
 /** What is done to the record, for the answer of a name. */
@@ -24,7 +25,7 @@ const stands = ({ fate }: Kept): Given => ({ fresh: false, fate });
 
 /** One collection, on one person's device. */
 export class Client {
-  readonly #options: Options;
+  readonly #options: Options & { readonly cap: number; readonly delay: number };
   readonly #secret: Uint8Array;
   readonly #store: Store;
   readonly #name: string;
@@ -36,7 +37,9 @@ export class Client {
 
   constructor(options: Options) {
     this.#secret = secretOf(options.key) ?? refuse("key", "key must be dnw_ and 22 letters");
-    this.#options = { ...options, url: addressOf(options.url) };
+    const { cap = CAP, delay = DELAY } = options;
+    const numbers = { cap: numbered("cap", cap), delay: numbered("delay", delay) };
+    this.#options = { ...options, ...numbers, url: addressOf(options.url) };
     this.#asking = new Asking(this.#options);
     this.#store = options.store ?? indexedDb();
     this.#name = `${this.#options.url} ${options.collection}`;
@@ -75,7 +78,7 @@ export class Client {
     };
     if (!ready) permitted(); // before an id is asked for
     const [id, hour] = await this.#asking.id(form);
-    const { cap = CAP, url, delay = DELAY, beacon = false } = this.#options;
+    const { cap, url, delay, beacon = false } = this.#options;
     const { epsilon, fingerprint } = asked;
     const key = this.#secret;
     const intent = { epsilon, fingerprint, url, secret: hex(key), cap, permitted };
@@ -171,6 +174,13 @@ export class Client {
     const mine = this.#waiting;
     if (mine) navigator.sendBeacon?.(`${mine.url}/v1/reports`, new Blob([unhex(mine.frame!)], { type: "text/plain" }));
   }
+}
+
+/** A setting that is a number. Any other would bound nothing, or would be due at once. */
+function numbered(name: string, given: number): number {
+  return typeof given === "number" && given >= 0 && given <= MOST
+    ? given
+    : refuse("setting", `${name} must be a number from 0 to ${MOST}`);
 }
 
 /** The address of a collector, always spelled the same way. */

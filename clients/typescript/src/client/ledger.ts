@@ -50,7 +50,7 @@ export function begin(state: State, name: string, intent: Intent): Kept | undefi
   // an answer that was being drawn when the page was closed was never sent: only a larger epsilon costs more
   const paid = entry(state, name)?.epsilon ?? 0;
   const spent = (state.spent ?? 0) + Math.max(0, epsilon - paid);
-  if (spent > cap) refuse("cap", `this device may spend ${cap} in all, and has spent ${state.spent ?? 0}`);
+  if (!(spent <= cap)) refuse("cap", `this device may spend ${cap} in all, and has spent ${state.spent ?? 0}`);
   state.spent = spent;
   (state.answers ??= {})[at(state, name)] = { fate: "drawing", epsilon: Math.max(epsilon, paid), fingerprint, url };
   return undefined;

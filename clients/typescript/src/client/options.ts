@@ -29,7 +29,7 @@ export interface Options {
   readonly bucket?: string;
   /** The labels of this device's segments by name. */
   readonly segments?: Readonly<Record<string, string>>;
-  /** The most epsilon that this device may ever spend, over all questions in its store; 10 unless you say otherwise. */
+  /** The most epsilon that this device may ever spend, over all questions in its store: 10 unless you say otherwise. */
   readonly cap?: number;
   readonly store?: Store;
   /**

@@ -4,7 +4,7 @@ import { unhex } from "../core/hex.js";
 import { chance } from "./chance.js";
 import { entry, left, sendable } from "./ledger.js";
 import type { Kept, Store } from "./store.js";
-import { asked, type Reply } from "./web.js";
+import { asked, isRefusal } from "./web.js";
 
 const FIRST = 5_000; // milliseconds until a second try; then twice as long each time
 const LONGEST = 3_600_000;
@@ -24,9 +24,6 @@ interface Said {
   clear?: boolean;
 }
 
-/** Whether an error has the one shape that a collector's errors have. */
-const isRefusal = ({ status, said }: Reply): boolean => typeof said.kind === "string" && said.code === status;
-
 async function posted({ url, frame }: Kept): Promise<Said> {
   const found = await asked(`${url}/v1/reports`, {
     method: "POST",
@@ -37,7 +34,7 @@ async function posted({ url, frame }: Kept): Promise<Said> {
   if (!found) return {};
   const { status, said, wait } = found;
   if (status === 200 && said.accepted === 1) return { fate: "sent", clear: true };
-  if (!isRefusal(found)) return {};
+  if (!isRefusal(found)) return { wait };
   const kind = said.kind as string;
   if (status >= 500) return { kind, wait };
   if (status === 429 || status === 408 || kind === "in-future" || SETTINGS.includes(kind))

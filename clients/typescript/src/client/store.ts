@@ -100,8 +100,9 @@ export function indexedDb(name = "deniable"): Store {
  * Browsers write localStorage to the disk a little later: after a crash within these seconds a device may not know what
  * it has spent, and spend it again. Where there is IndexedDB, use that.
  */
-export function webStorage(storage: Pick<Storage, "getItem" | "setItem"> = localStorage, name = "deniable"): Store {
+export function webStorage(given?: Pick<Storage, "getItem" | "setItem">, name = "deniable"): Store {
   const change = <T>(does: (state: State) => T): T => {
+    const storage = given ?? localStorage; // which throws where it is blocked
     const state = JSON.parse(storage.getItem(name) ?? "{}") as State;
     const answer = does(state);
     storage.setItem(name, JSON.stringify(state));

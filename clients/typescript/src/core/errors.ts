@@ -8,6 +8,7 @@ export type Code =
   | "crypto" // there is no secure source of random numbers
   | "url" // the collector's address is not one
   | "key" // the write key is not one
+  | "setting" // the client is set up wrongly: no mechanisms, or a cap or delay that is not one
   | "consent" // the person has not agreed
   | "cap" // the answer would spend more than this device may
   | "segments" // this device's labels are not those of the collection
@@ -15,6 +16,7 @@ export type Code =
   | "form" // what the collector says of the collection is not signed as it should be
   | "clock" // what the collector says is past its date, so that one of the clocks is wrong
   | "newer" // the collector speaks a later version
+  | "unknown" // the collector has no collection of this name
   | "closed" // the collection takes no more reports
   | "offline"; // the collector does not answer
 

@@ -41,7 +41,8 @@ export class Question {
   ) {}
 
   /** Read a spec: JSON text, its UTF-8 bytes, or what JSON.parse made of it. */
-  static async read(source: unknown, { mechanisms, fingerprint }: Reading): Promise<Question> {
+  static async read(source: unknown, reading: Reading): Promise<Question> {
+    const { mechanisms, fingerprint } = Object(reading) as Reading;
     const found = await pinned(source, fingerprint);
     return new Question(found.fingerprint, await specOf(found.value, mechanisms));
   }

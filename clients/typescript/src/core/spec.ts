@@ -23,6 +23,7 @@ export interface Spec {
 
 /** Read the plain data of a spec, with the mechanisms that this program has. */
 export async function specOf(document: unknown, mechanisms: readonly Mechanism[]): Promise<Spec> {
+  if (!Array.isArray(mechanisms)) refuse("setting", "mechanisms must be a list, such as [grr]");
   const layout = (document as Members | null)?.deniable;
   if (typeof layout === "number" && layout > 1)
     refuse("mechanism", `spec has the layout ${layout}; this program reads layout 1`);

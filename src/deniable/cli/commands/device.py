@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 from deniable.cli.options import Json
 from deniable.cli.running import STANDARD, CommandError, new_app
 from deniable.cli.streams import echo, echo_json
+from deniable.cli.terminal import note
 
 if TYPE_CHECKING:
     from deniable.client import Client, Entry
@@ -237,12 +238,18 @@ def _value(client: Client, text: str) -> object:
 
 
 def _tell_entry(client: Client, as_json: bool) -> None:
+    from deniable.client.entries import EXPIRED, REFUSED, WAITING, WITHDRAWING
+    from deniable.wire.refusals import REASONS
+
     entry = client.entry()
     assert entry is not None
     if as_json:
         echo_json(json.dumps(entry.to_dict(), ensure_ascii=False, indent=2))
-    else:
-        echo(entry.sentence)
+        return
+    echo(entry.sentence)
+    if entry.reason and entry.state in (WAITING, REFUSED, EXPIRED, WITHDRAWING):
+        known = REASONS.get(entry.reason)
+        note(f"{known.meaning} ({entry.reason})" if known else entry.reason)
 
 
 def _line(entry: Entry) -> str:
