@@ -19,6 +19,7 @@ from deniable.core.domain.open import Open
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.catalogue import ALL
 from tests import ROOT
+from tests.cli.command import check_refusal, run
 from tests.contract import cases
 
 LARGE = [(name, {"k": 22_000, "epsilon": e}) for name in ("grr", "ss", "csr", "pgr", "clh") for e in (0.1, 4.0)]
@@ -48,6 +49,46 @@ def test_small_specs_are_derived_as_the_code_states_them(name: str, setting: dic
     assert rate is not None
     exact = m.reconstruction_rate()
     assert rate >= exact if found.channel.rate_is_bound else rate == exact
+
+
+def heavy(epsilon: float = 1.0) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(dn.HeavyHitters.new(epsilon=epsilon, max_bytes=5).to_json())
+    return document
+
+
+def test_heavy_hitters_spend_what_their_worst_group_spends() -> None:
+    found = dn.audit(heavy(), trials=5000)
+    assert found.exact is not None
+    assert found.passed
+    assert found.exact.ratio == dn.HeavyHitters.new(epsilon=1.0, max_bytes=5).guarantee().ratio
+    assert "of one group" in found.skipped
+    mixed = heavy()
+    mixed["levels"][1] = heavy(2.0)["levels"][1]
+    worse = dn.audit(mixed).exact
+    assert worse is not None
+    assert worse.what.startswith("heavy hitters, 2 groups, of which none is worse than group 2: orr")
+    assert dn.audit(mixed, promised=2.0).passed
+    assert not dn.audit(mixed, promised=1.5).passed
+
+
+def test_a_fault_of_any_group_is_one_of_heavy_hitters() -> None:
+    broken = heavy()
+    broken["levels"][1]["thresholds"]["rejection_bucket"] = "0"
+    broken["levels"][0]["parameters"]["epsilon"] = 0.5
+    found = dn.audit(broken).exact
+    assert found is not None
+    assert found.exceeds
+    assert any(fault.startswith("group 2: rejection_bucket must be") for fault in found.faults)
+    for levels in ([], {}, [{"deniable": 1}], [3], [{}] * 65):
+        with pytest.raises(dn.SpecError):
+            dn.audit({**broken, "levels": levels})
+
+
+def test_one_question_is_asked_for_where_heavy_hitters_are_given(tmp_path: Path) -> None:
+    path = tmp_path / "hh.json"
+    path.write_text(json.dumps(heavy()))
+    for command in (("attack", path), ("amplify", path, "--users", 100, "--delta", 1e-6)):
+        check_refusal(run(*command), "this is a heavy-hitter spec, not that of one question")
 
 
 @pytest.mark.parametrize(("name", "setting"), LARGE, ids=str)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from deniable.auditing.empirical.audit import EmpiricalAudit
 from deniable.auditing.exact import callables, matrices
 from deniable.auditing.exact.arithmetic import MOST_EPSILON
 from deniable.auditing.exact.audit import ExactAudit
+from deniable.auditing.exact.document import specs_of
 from deniable.auditing.exact.replay import FileCode
 from deniable.auditing.exact.specs import audit_text
 from deniable.core.display import brief
@@ -185,10 +186,11 @@ def _spec(
     from deniable.mechanisms.registry import from_spec
 
     text = _text(target)
-    exact = audit_text(text)
-    exact = exact if claim is None else replace(exact, promised=claim)
+    exact = audit_text(text, promised=claim)
     if trials is None:
         return Audit(exact)
+    if specs_of(text) != [text]:
+        return Audit(exact, skipped="they are made under one spec: give that of one group, of the list 'levels'")
     from deniable.auditing.empirical.mechanisms import audit_mechanism
     from deniable.auditing.empirical.sources import by_ids
 

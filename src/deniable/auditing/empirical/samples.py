@@ -36,7 +36,7 @@ class Samples:
         widths = {self.adapter.rows(value, 1).shape[1] for _ in range(_CALLS)}
         if len(widths) > 1:
             raise _changing(value, *sorted(widths)[:2])
-        return widths.pop()
+        return int(widths.pop())
 
     @property
     def uneven(self) -> tuple[int, int] | None:
@@ -77,7 +77,7 @@ class Samples:
 
 def most_values(adapter: Adapter) -> int:
     """How many values may be looked at, such that some reports of each can be kept."""
-    width = adapter.rows(0, 1).shape[1]
+    width = int(adapter.rows(0, 1).shape[1])
     each = _CELL * _FEWEST
     if (width + 2) * 2 * each > _HELD:
         rule = f"return rows of at most {_HELD // (2 * each) - 2:,} numbers"
