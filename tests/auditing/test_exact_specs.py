@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import deniable as dn
 from deniable.auditing.exact import code
 from deniable.auditing.exact.audit import ExactAudit
 from deniable.auditing.exact.derivations import choices, replacement
+from deniable.auditing.exact.derivations.draws import bits_of, marked, words_of
 from deniable.auditing.exact.derivations.index import DERIVATIONS
 from deniable.auditing.exact.specs import audit_text
 from deniable.core.domain.open import Open
@@ -227,3 +230,25 @@ def test_a_search_that_finds_no_witness_leaves_the_bound(name: str, monkeypatch:
     small = audit_text(dn.mechanism(name, k=5, epsilon=1.0).spec.to_json())
     assert not small.is_bound or small.channel.method != "enumeration"
     assert small.passed
+
+
+def test_filters_of_millions_of_bits_are_audited_in_no_time() -> None:
+    m = dn.mechanism("orappor", k=2**20, epsilon=2.0)
+    document = json.loads(m.spec.to_json())
+    document["domain"]["high"] = document["parameters"]["buckets"] = document["parameters"]["candidates"] = 2**24
+    document["domain"]["high"] -= 1
+    tracemalloc.start()
+    started = time.process_time()
+    found = audit_text(json.dumps(document), code=False)
+    assert "cohort 0, bits set: " in str(found)
+    assert time.process_time() - started < 10
+    assert tracemalloc.get_traced_memory()[1] < 2**27
+    tracemalloc.stop()
+
+
+def test_bits_are_words_and_places_and_back() -> None:
+    bits = sum(1 << place for place in (0, 5, 63, 64, 130, 191))
+    assert words_of(bits, 3) == (1 | 1 << 5 | 1 << 63, 1, 1 << 2 | 1 << 63)
+    assert words_of(bits, 2) == words_of(bits, 3)[:2]
+    assert (bits_of(words_of(bits, 4)), bits_of(())) == (bits, 0)
+    assert (marked(bits), marked(0)) == ([0, 5, 63, 64, 130, 191], [])
