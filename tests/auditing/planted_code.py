@@ -147,6 +147,24 @@ class CoinReused(dn.RandomizedResponse):
         return np.where(truth, indices, rng.integers(self.k, size=n)).astype(np.uint32)
 
 
+class CoinsOfHalf(dn.RandomizedResponse):
+    """The second half of a batch uses the coins of the first."""
+
+    chunk: ClassVar[int] = 0
+
+    def payloads(self, indices: Indices, keystream: Keystream) -> Payloads:
+        rng, n = generator(keystream), len(indices)
+        size = self.chunk or -(-n // 2)
+        truth = np.resize(rng.random(size) < float(self.channel.gain), n)
+        return np.where(truth, indices, rng.integers(self.k, size=n)).astype(np.uint32)
+
+
+class CoinsOfChunk(CoinsOfHalf):
+    """Coins come again after 4,096 reports."""
+
+    chunk = 4096
+
+
 class LevelsOff(dn.SummationHistogramEncoding):
     """Every level is one too high."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import deniable as dn
 from benchmarks.audits import faulty
 from deniable.auditing.empirical import scores
 from deniable.auditing.empirical.adapters import Adapter, load
+from deniable.auditing.empirical.samples import MOST_VALUES, Samples
 from deniable.auditing.empirical.search import _pairs, audit_black_box
 
 SEED, K = 8, 6
@@ -81,11 +83,42 @@ def test_a_box_that_tells_nothing_gives_no_bound() -> None:
     assert "nothing that tells two values apart" in str(found)
 
 
+def test_a_report_whose_length_depends_on_the_value_gives_it_away() -> None:
+    found = audited(lambda value, n: np.zeros((n, 2 + (value == 4)), np.uint8), trials=5000)
+    assert found.exceeds
+    assert found.faults == ("the length of a report depends on the value",)
+    assert found.how == "values 0 and 4 told apart by the length of a report: 2 and 3 numbers"
+    seen = audited(
+        lambda value, n: np.zeros((n, 1 + value % 2), int), 2000, 50.0, supports=lambda rows, _: rows[:, 0] > 0
+    )
+    assert (seen.exceeds, seen.verdict) == (False, "FAULTY")
+
+
 def test_many_values_are_searched_by_neighbours_and_random_pairs() -> None:
-    pairs = _pairs(1000, np.random.default_rng(SEED))
+    pairs = _pairs(1000, np.random.default_rng(SEED), MOST_VALUES)
     assert len(pairs) < 2016
     assert any(other == one + 1 for one, other in pairs)
-    assert len(_pairs(64, RNG)) == 2016
+    assert len(_pairs(64, RNG, MOST_VALUES)) == 2016
+    assert _pairs(2, RNG, 2) == [(0, 1)]
+    assert all(len(_pairs(3, RNG, 2)) >= 1 for _ in range(9))
+
+
+def test_the_memory_of_a_search_does_not_grow_with_the_number_of_values_or_the_width() -> None:
+    asked: set[int] = set()
+
+    def hint(rows: Any, value: int) -> Any:
+        asked.add(value)
+        return rows[:, 0] % 5000 == value
+
+    tracemalloc.start()
+    many = Adapter(lambda _, n: RNG.integers(2**40, size=n), 5000, supports=hint, epsilon=1.0)
+    audit_black_box(many, 20_000, generator=np.random.default_rng(SEED))
+    assert len(asked) <= 64
+    wide = Adapter(lambda _, n: RNG.integers(2, size=(n, 8000), dtype=np.uint8), 3, epsilon=1.0)
+    audit_black_box(wide, 2000, generator=np.random.default_rng(SEED))
+    assert tracemalloc.get_traced_memory()[1] < 2**30
+    tracemalloc.stop()
+    assert Samples(wide, (0, 1)).held(300_000, 2) * 2 * 8000 * 8 <= 2**28
 
 
 def test_rows_are_hashed_to_one_number_each() -> None:
@@ -101,6 +134,10 @@ def test_rows_are_hashed_to_one_number_each() -> None:
         (lambda _, n: np.zeros(n + 1, int), "rows of whole numbers"),
         (lambda _, n: ["a"] * n, "rows of whole numbers"),
         (lambda _, n: np.zeros((n, 2, 2), int), "rows of whole numbers"),
+        (lambda _, n: np.zeros((n, 0), int), "rows of whole numbers"),
+        (lambda _, n: np.zeros((n, RNG.integers(1, 3)), int), "rows of one width for value 0, got \\(1, 2\\)"),
+        (lambda _, n: np.zeros((n, 1 + (n > 99)), int), "rows of one width for value 0, got \\(1, 2\\)"),
+        (lambda _, n: np.zeros((n, 2**20), np.uint8), "rows of at most 16,775 numbers, got 1048576"),
     ],
 )
 def test_samples_that_are_no_rows_are_refused(made: Any, reason: str) -> None:

@@ -142,3 +142,18 @@ def test_ten_million_reports_certify_nearly_all_that_is_spent(
         assert abs(share - expected) < 5 * (1 - expected) / 6
         assert share < 1.0
         assert not found["wrong"]
+
+
+def test_information_keeps_its_digits_where_guesses_are_nearly_always_right() -> None:
+    for epsilon in (36.0, 40.0, 50.0, 300.0):
+        assert information(epsilon, 1.0, 16) == pytest.approx(15 * math.exp(-epsilon), rel=1e-9)
+    sizes = range(2, 257)
+    assert max(sizes, key=lambda size: information(40.0, 1.0, size)) == 256
+
+
+def test_bounds_do_not_fall_where_epsilon_grows() -> None:
+    less, more = (dn.audit(dn.mechanism("grr", k=16, epsilon=e), trials=5000).empirical for e in (36.0, 40.0))
+    assert less is not None
+    assert more is not None
+    assert more.bound == less.bound
+    assert more.size == 16

@@ -95,6 +95,23 @@ def test_epsilons_without_a_common_unit_are_rounded_against_the_person() -> None
         assert true <= composed_delta(Counter(map(Step, epsilons)), part * sum(epsilons)) <= true + 1e-3
 
 
+def test_a_law_that_is_rounded_is_not_called_exact() -> None:
+    found = dn.compose([(1 + place) / 1009 for place in range(300)], times=100, delta=1e-6)
+    assert found.advanced is not None
+    assert found.exact is not None
+    assert found.epsilon == found.advanced < found.exact
+    assert found.rounded == found.to_dict()["rounded"] is True
+    assert "(the law of the odds, rounded up to a grid)" in str(found)
+    assert not dn.compose([0.5, 0.25], times=4, delta=1e-6).rounded
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 700.0])
+def test_the_least_and_the_largest_epsilon_are_composed(epsilon: float) -> None:
+    found = dn.compose([epsilon, 1.0], times=3, delta=1e-6)
+    assert 0 < found.epsilon <= found.basic * (1 + 1e-12)
+    assert str(dn.compose(epsilon)).startswith("1 reports of one person spend\n  epsilon ")
+
+
 def test_the_bounds_are_in_order() -> None:
     found = dn.compose(0.1, times=1000, delta=1e-6)
     assert found.exact is not None
@@ -196,6 +213,8 @@ def test_a_device_can_compose_without_a_statistics_library() -> None:
         ([], {}, "epsilons must hold at least one number"),
         ("1", {}, "epsilons must be numbers"),
         ([1.0, 0.0], {}, "epsilons must be positive"),
+        (12000.0, {"delta": 1e-6}, "epsilons must be a number from 1e-300 to 700"),
+        (1e-320, {}, "epsilons must be a number from 1e-300 to 700"),
         (1.0, {"times": 0}, "times must be a whole number"),
         (1.0, {"delta": 1.0}, "delta must be below 1"),
         (1.0, {"delta": -1e-6}, "delta must be a number from 0 to 1"),

@@ -88,6 +88,14 @@ def test_files_of_matrices_may_name_values_and_reports(tmp_path: Path) -> None:
         dn.audit(tmp_path / "t.txt")
 
 
+def test_labels_may_be_numbers_in_parquet_as_in_csv(tmp_path: Path) -> None:
+    path, table = tmp_path / "m.csv", tmp_path / "m.parquet"
+    path.write_text("value,yes,no\n0,0.5,0.5\n1,0.25,0.75\n")
+    parquet.write_table(pa.table({"value": [0, 1], "yes": [0.5, 0.25], "no": [0.5, 0.75]}), table)
+    assert matrices.from_parquet(table) == matrices.from_csv(path)
+    assert matrices.from_parquet(table).labels == ("0", "1")
+
+
 def keeping(value: int, words: tuple[int, ...]) -> int:
     return value if words[0] < 12 else words[1] % 4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ import deniable as dn
 from deniable.auditing.exact import code
 from deniable.auditing.exact.audit import ExactAudit
 from deniable.auditing.exact.derivations import choices, replacement
+from deniable.auditing.exact.derivations.draws import bits_of, marked, words_of
 from deniable.auditing.exact.derivations.index import DERIVATIONS
 from deniable.auditing.exact.specs import audit_text
 from deniable.core.domain.open import Open
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.catalogue import ALL
 from tests import ROOT
+from tests.cli.command import check_refusal, run
 from tests.contract import cases
 
 LARGE = [(name, {"k": 22_000, "epsilon": e}) for name in ("grr", "ss", "csr", "pgr", "clh") for e in (0.1, 4.0)]
@@ -48,6 +51,46 @@ def test_small_specs_are_derived_as_the_code_states_them(name: str, setting: dic
     assert rate is not None
     exact = m.reconstruction_rate()
     assert rate >= exact if found.channel.rate_is_bound else rate == exact
+
+
+def heavy(epsilon: float = 1.0) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(dn.HeavyHitters.new(epsilon=epsilon, max_bytes=5).to_json())
+    return document
+
+
+def test_heavy_hitters_spend_what_their_worst_group_spends() -> None:
+    found = dn.audit(heavy(), trials=5000)
+    assert found.exact is not None
+    assert found.passed
+    assert found.exact.ratio == dn.HeavyHitters.new(epsilon=1.0, max_bytes=5).guarantee().ratio
+    assert "of one group" in found.skipped
+    mixed = heavy()
+    mixed["levels"][1] = heavy(2.0)["levels"][1]
+    worse = dn.audit(mixed).exact
+    assert worse is not None
+    assert worse.what.startswith("heavy hitters, 2 groups, of which none is worse than group 2: orr")
+    assert dn.audit(mixed, promised=2.0).passed
+    assert not dn.audit(mixed, promised=1.5).passed
+
+
+def test_a_fault_of_any_group_is_one_of_heavy_hitters() -> None:
+    broken = heavy()
+    broken["levels"][1]["thresholds"]["rejection_bucket"] = "0"
+    broken["levels"][0]["parameters"]["epsilon"] = 0.5
+    found = dn.audit(broken).exact
+    assert found is not None
+    assert found.exceeds
+    assert any(fault.startswith("group 2: rejection_bucket must be") for fault in found.faults)
+    for levels in ([], {}, [{"deniable": 1}], [3], [{}] * 65):
+        with pytest.raises(dn.SpecError):
+            dn.audit({**broken, "levels": levels})
+
+
+def test_one_question_is_asked_for_where_heavy_hitters_are_given(tmp_path: Path) -> None:
+    path = tmp_path / "hh.json"
+    path.write_text(json.dumps(heavy()))
+    for command in (("attack", path), ("amplify", path, "--users", 100, "--delta", 1e-6)):
+        check_refusal(run(*command), "this is a heavy-hitter spec, not that of one question")
 
 
 @pytest.mark.parametrize(("name", "setting"), LARGE, ids=str)
@@ -186,3 +229,23 @@ def test_a_search_that_finds_no_witness_leaves_the_bound(name: str, monkeypatch:
     small = audit_text(dn.mechanism(name, k=5, epsilon=1.0).spec.to_json())
     assert not small.is_bound or small.channel.method != "enumeration"
     assert small.passed
+
+
+def test_filters_of_millions_of_bits_are_audited_in_little_memory() -> None:
+    m = dn.mechanism("orappor", k=2**20, epsilon=2.0)
+    document = json.loads(m.spec.to_json())
+    document["domain"]["high"] = document["parameters"]["buckets"] = document["parameters"]["candidates"] = 2**24
+    document["domain"]["high"] -= 1
+    tracemalloc.start()
+    found = audit_text(json.dumps(document), code=False)
+    assert "cohort 0, bits set: " in str(found)
+    assert tracemalloc.get_traced_memory()[1] < 2**27
+    tracemalloc.stop()
+
+
+def test_bits_are_words_and_places_and_back() -> None:
+    bits = sum(1 << place for place in (0, 5, 63, 64, 130, 191))
+    assert words_of(bits, 3) == (1 | 1 << 5 | 1 << 63, 1, 1 << 2 | 1 << 63)
+    assert words_of(bits, 2) == words_of(bits, 3)[:2]
+    assert (bits_of(words_of(bits, 4)), bits_of(())) == (bits, 0)
+    assert (marked(bits), marked(0)) == ([0, 5, 63, 64, 130, 191], [])

@@ -62,6 +62,8 @@ FAULTY: dict[str, tuple[Mechanism, str]] = {
     "seed from the value": (planted.SeedFromValue(30, 1.0), "depends on the value"),
     "cohort from the value": (planted.CohortFromValue(40, 1.0, 16, 8), "depends on the value"),
     "coin of the report before": (planted.CoinReused(4, 1.0), "randomness is used twice"),
+    "coins of the first half": (planted.CoinsOfHalf(4, 1.0), "randomness is used twice"),
+    "coins of 4,096 reports": (planted.CoinsOfChunk(4, 1.0), "depend on the report 4096 before them"),
     "y = x reveals": (planted.OwnNumberReveals(30, 1.0), "gives it away"),
     "subset w+1": (planted.LargerSubset(12, 1.0), "must mark"),
     "subset in drawing order": (planted.DrawingOrder(12, 1.0), "written in several ways"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.auditing.empirical.adapters import load
 from tests.docs.pages import DOCS, blocks
 
 P, Q, F = 0.5, 0.75, 0.5  # of the client's own example
@@ -45,7 +46,7 @@ def test_the_adapter_that_is_printed_audits_a_client(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "rappor", stand_in)  # type: ignore[arg-type]
     (block,) = [each.text for each in blocks(DOCS / "audited-elsewhere.md") if "rappor_client.py" in each.text]
     exec(block, {})
-    found = dn.audit(Path("rappor_client.py"), trials=6000).empirical
+    found = dn.audit(load(Path("rappor_client.py")), trials=6000).empirical
     assert found is not None
     assert found.what.startswith("Google's RAPPOR client")
     # each of up to four bits that differ spends log(q* (1 - p*) / (p* (1 - q*))) of the two steps together

@@ -77,6 +77,28 @@ def test_shares_that_are_rounded_say_so(name: str) -> None:
     assert ("about right" in str(found)) == found.rounded
 
 
+@pytest.mark.parametrize("name", ["orr", "hcms", "cms", "orappor", "grr", "blh", "mss"])
+def test_shares_that_may_be_too_large_say_so(name: str) -> None:
+    found = dn.averaging(dn.mechanism(name, k=20, epsilon=1.0), 3)
+    assert found.bound == found.to_dict()["bound"] == (name in ("orr", "hcms", "cms", "orappor"))
+    assert ("at most" in str(found)) == found.bound
+
+
+@pytest.mark.parametrize("name", ["orr", "grr", "blh", "flh", "pgr"])
+def test_shares_are_those_of_the_worst_pair_or_a_bound_of_them(name: str) -> None:
+    m = dn.mechanism(name, k=20, epsilon=1.0)
+    found, rows = dn.averaging(m, 1), channel(m)
+    right = max(np.maximum(one, other).sum() / 2 for one, other in itertools.combinations(rows, 2))
+    assert found.right[0] > right * 1.01 if found.bound else found.right[0] == pytest.approx(right)
+
+
+def test_guesses_between_two_values_are_right_for_both_alike() -> None:
+    rows = [[0.9, 0.1], [0.5, 0.5]]
+    found = dn.averaging(dn.mechanism("matrix", matrix=rows, labels=["a", "b"], epsilon=2.0), 3)
+    assert found.right[0] == pytest.approx(0.7)
+    assert found.right[2] == pytest.approx((0.9**3 + 1 - 0.5**3) / 2)
+
+
 def test_more_reports_are_surer_and_no_surer_than_their_epsilons_allow() -> None:
     found = dn.averaging(dn.mechanism("csr", k=100, epsilon=1.0), 365)
     assert all(one <= other for one, other in itertools.pairwise(found.right))

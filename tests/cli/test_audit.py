@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -181,6 +185,19 @@ ENDING = {
         "import sys\nVALUES, EPSILON = 3, 1.0\ndef sample(value, n): sys.exit(0)\n",
         "sample(value, n) must run to its end, got sys.exit(0)",
     ),
+    "ends the process": (
+        "import os\nVALUES, EPSILON = 3, 1.0\ndef sample(value, n): os._exit(0)\n",
+        "the code must run to its end, got the end of its process, with exit code 0",
+    ),
+    "ends the process at import": ("import os\nos._exit(0)\n", "got the end of its process, with exit code 0"),
+    "is killed": (
+        "import os, signal\nVALUES, EPSILON = 3, 1.0\ndef sample(value, n): os.kill(os.getpid(), signal.SIGKILL)\n",
+        "got the end of its process, by SIGKILL",
+    ),
+    "an error of its own": (
+        "VALUES, EPSILON = 3, 1.0\nclass Own(Exception): pass\ndef sample(value, n): raise Own('x')\n",
+        "sample(value, n) must run to its end, got Own (x)",
+    ),
     "raises": ("VALUES, EPSILON = 3, 1.0\ndef sample(value, n): raise KeyError('x')\n", "got KeyError ('x')"),
     "no Python": ("def sample(:\n", "got a syntax error in line 1"),
     "no promise": ("VALUES, EPSILON = 3, 'x'\ndef sample(value, n): return [0] * n\n", "must be"),
@@ -200,6 +217,8 @@ def test_an_adapter_that_fails_or_ends_the_process_exits_with_2(fault: str, tmp_
     [
         ("exits_when_called", "import sys\ndef code(value, words): sys.exit(0)\n"),
         ("exits_when_imported", "import sys\nsys.exit(0)\ndef code(value, words): return 0\n"),
+        ("ends_its_process", "import os\ndef code(value, words): os._exit(0)\n"),
+        ("ends_its_process_when_imported", "import os\nos._exit(0)\n"),
         ("raises_when_called", "def code(value, words): raise OSError(2, 'gone')\n"),
         ("wrong_syntax", "def code(:\n"),
         (
@@ -214,3 +233,40 @@ def test_code_that_fails_or_ends_the_process_exits_with_2(
     monkeypatch.chdir(tmp_path)
     Path(f"{name}.py").write_text(text)
     check_refusal(run("audit", f"{name}:code", "--values", 2, "--words", 1, "--bits", 2), "must run")
+
+
+def test_what_audited_code_prints_is_no_part_of_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("talks.py").write_text(
+        "import os\nprint('in')\ndef code(value, words):\n    os.write(1, b'x')\n    return 0\n"
+    )
+    command = [sys.executable, "-m", "deniable", "audit", "talks:code", "--values", "2", "--words", "1", "--json"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(found.stdout)["passed"]
+    assert found.stderr.startswith("in\nxxx")
+
+
+def test_code_that_leaves_threads_and_children_behind_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("leaves.py").write_text(LEAVING)
+    sizes = ("--values", 2, "--words", 1, "--bits", 2, "--promised", 1)
+    printed = succeed("audit", "leaves:code", *sizes)
+    for child in Path("children").read_text().split():
+        os.kill(int(child), signal.SIGKILL)
+    assert "keeps its promise" in printed
+
+
+LEAVING = """
+import subprocess, sys, threading, time
+
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+with open("children", "a") as file:
+    print(child.pid, file=file)
+threading.Thread(target=time.sleep, args=(600,)).start()
+
+
+def code(value, words):
+    return words[0] % 2
+"""

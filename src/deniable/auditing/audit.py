@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from deniable.auditing.apart import apart
 from deniable.auditing.empirical.adapters import Adapter, load
 from deniable.auditing.empirical.audit import EmpiricalAudit
 from deniable.auditing.exact import callables, matrices
 from deniable.auditing.exact.arithmetic import MOST_EPSILON
 from deniable.auditing.exact.audit import ExactAudit
+from deniable.auditing.exact.document import specs_of
+from deniable.auditing.exact.replay import FileCode
 from deniable.auditing.exact.specs import audit_text
 from deniable.core.display import brief
 from deniable.core.errors import DeniableError, InvalidArgument, kind_of
@@ -82,7 +85,8 @@ def audit(
 
     The target is a spec (`Spec`, its JSON, a dict, or the path of a file), a mechanism, a matrix of probabilities (rows
     are values; or the path of a CSV or Parquet file), a function of a value and its random words (with `values`,
-    `words` and `bits`), or an `Adapter` for a black box (or the path of its Python file).
+    `words` and `bits`), or an `Adapter` for a black box (or the path of its Python file, which runs in a process of its
+    own, and may end that).
 
     `trials` also audits the reports that a spec's code makes, which gives a lower bound that is wrong with probability
     at most `alpha`; with `by_id`, the reports of a mechanism with public coins that are made for ids.
@@ -92,10 +96,21 @@ def audit(
     >>> found.passed, found.exact.ratio == dn.mechanism("grr", k=2, epsilon=1.0).guarantee().ratio
     (True, True)
     """
-    claim = None if promised is None else Fraction(_claimed(promised))
-    alpha = strictly_between(0, 0.5, alpha=alpha)
+    promised = None if promised is None else _claimed(promised)
+    given = {"promised": promised, "trials": trials, "alpha": strictly_between(0, 0.5, alpha=alpha)}
+    given |= {"values": values, "words": words, "bits": bits, "by_id": by_id}
+    of_file = isinstance(target, FileCode) or (isinstance(target, Path) and target.suffix.lower() == ".py")
+    found: Audit = apart(_audited, target, given, progress=progress) if of_file else _audited(target, given, progress)
+    return found
+
+
+def _audited(target: Any, given: Mapping[str, Any], progress: Callable[[int], None] | None) -> Audit:
+    promised, trials, alpha, values, words, bits, by_id = given.values()
+    claim = None if promised is None else Fraction(promised)
     if isinstance(target, Path):
         target = _read(target)
+    if isinstance(target, FileCode):
+        target.check()
     _check_options(target, by_id and trials is None, values=values, words=words, bits=bits)
     if isinstance(target, Adapter) and not by_id:
         return _black_box(target, trials, alpha, promised, progress)
@@ -171,10 +186,11 @@ def _spec(
     from deniable.mechanisms.registry import from_spec
 
     text = _text(target)
-    exact = audit_text(text)
-    exact = exact if claim is None else replace(exact, promised=claim)
+    exact = audit_text(text, promised=claim)
     if trials is None:
         return Audit(exact)
+    if specs_of(text) != [text]:
+        return Audit(exact, skipped="they are made under one spec: give that of one group, of the list 'levels'")
     from deniable.auditing.empirical.mechanisms import audit_mechanism
     from deniable.auditing.empirical.sources import by_ids
 

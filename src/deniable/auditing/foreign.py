@@ -7,12 +7,24 @@ from contextlib import contextmanager
 
 from deniable.core.errors import DeniableError, InvalidArgument
 
+_HINT = "An audit needs code that does."
+
+
+class CodeEnded(InvalidArgument):
+    """The audited code ended its process: nothing was learnt of it."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__("the code", "run to its end", how, _HINT)
+
+    def _got(self) -> str:
+        return f"the end of its process, {self.value}"
+
 
 class CodeFailed(InvalidArgument):
     """The audited code raised an error, or asked for the process to end: nothing was learnt of it."""
 
     def __init__(self, what: str, error: BaseException) -> None:
-        super().__init__(what, "run to its end", error, "An audit needs code that does.")
+        super().__init__(what, "run to its end", error, _HINT)
 
     def _got(self) -> str:
         error = self.value

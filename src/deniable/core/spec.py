@@ -126,6 +126,8 @@ class Spec(Document):
             raise UnsupportedVersion("spec", layout, FORMAT)
         if type(layout) is not int or layout != FORMAT:
             raise SpecError(f'spec must have the member "deniable": {FORMAT}, got {shown(layout)}')
+        if "heavy_hitters" in document:
+            raise SpecError("this is a heavy-hitter spec, not that of one question: give one of its list 'levels'")
         if unknown := sorted(document.keys() ^ _MEMBERS, key=str):
             raise SpecError(f"spec has a missing or unknown member: {listed(unknown)}")
         _expect(document, "mechanism", str)

@@ -9,15 +9,17 @@ from typing import Any
 from deniable.plots.estimates import DPI, INK, MISS, STATIC, check_suffix, new_axes
 
 
-def draw_repeats(right: Sequence[float], most: Sequence[float], path: str | Path | None, *, title: str) -> Any:
-    """Draw the exact curve, and the most that so many reports could give away."""
+def draw_repeats(
+    right: Sequence[float], most: Sequence[float], path: str | Path | None, *, title: str, bound: bool = False
+) -> Any:
+    """Draw the curve, which is exact or a bound, and the most that so many reports could give away."""
     if path is not None:
         check_suffix(path, STATIC)
     ax = new_axes(7.0, 4.2)
     counts = range(1, len(right) + 1)
     dots = "o-" if len(right) <= 60 else "-"
     ax.plot(counts, most, "--", color=MISS, label="at most, by the sum of the epsilons")
-    ax.plot(counts, right, dots, color=INK, markersize=4, label="the best guess, exactly")
+    ax.plot(counts, right, dots, color=INK, markersize=4, label=f"the best guess, {'at most' if bound else 'exactly'}")
     ax.set_ylim(0.5, 1.005)
     ax.set_xlim(0, len(right) + 1)
     ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f}%")

@@ -21,6 +21,7 @@ import numpy as np
 from deniable.core.arrays import Floats
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.channels.finite_channel import FiniteChannel
+from deniable.mechanisms.cohorts.base import CohortMechanism
 from deniable.mechanisms.cohorts.flipped_filters import FlippedFilters
 from deniable.mechanisms.cohorts.hadamard_sketch import HadamardSketch
 from deniable.mechanisms.hashing.cyclotomic_hashing import CyclotomicLocalHashing
@@ -65,6 +66,11 @@ def pair_laws(mechanism: Mechanism) -> tuple[PairLaw, ...]:
     if isinstance(mechanism, FiniteChannel):
         return _matrix(mechanism)
     return ()
+
+
+def is_bound(mechanism: Mechanism) -> bool:
+    """Whether the laws are of two values that may be told apart more easily than any of the domain: of cohorts."""
+    return isinstance(mechanism, CohortMechanism) and mechanism.channel is None
 
 
 def _supported(ratio: Fraction, low: Fraction, supporting: Fraction, both: Fraction, reports: Fraction) -> PairLaw:

@@ -2,7 +2,8 @@
 
 Exact for the two values that are easiest to tell apart: each report moves the logarithm of their odds by a step whose
 law the channel states (amplification/pair_laws.py), and the steps of independent reports add up. Where the steps have
-no common unit, as those of clh, they are rounded to a fine grid, and the answer says so.
+no common unit, as those of clh, they are rounded to a fine grid; where values share buckets of cohorts, as under orr,
+two are taken that share as few as any two might. The answer says so.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from deniable.auditing.amplification.pair_laws import PairLaw, pair_laws
-from deniable.core.arrays import Floats
+from deniable.auditing.amplification.pair_laws import PairLaw, is_bound, pair_laws
+from deniable.core.arrays import Floats, Indices
 from deniable.core.display import brief
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import whole
@@ -30,13 +31,15 @@ class Averaging:
     """How often the best guess between two equally likely values is right after 1, 2, ... fresh reports.
 
     `epsilons` are the most that so many reports can spend: they add up. `rounded`: the shares are not exact, since the
-    log odds were rounded to a grid of 64 steps up to the largest.
+    log odds were rounded to a grid of 64 steps up to the largest. `bound`: no guess between two values is right more
+    often, and it may be that none is as often.
     """
 
     mechanism: str
     epsilon: float
     right: tuple[float, ...]
     rounded: bool = False
+    bound: bool = False
 
     @property
     def reports(self) -> int:
@@ -56,7 +59,9 @@ class Averaging:
         from deniable.plots.repeats import draw_repeats
 
         most = [1 / (1 + math.exp(-spent)) for spent in self.epsilons]
-        return draw_repeats(self.right, most, path, title=f"{self.mechanism}, epsilon {self.epsilon:.4g} per report")
+        return draw_repeats(
+            self.right, most, path, bound=self.bound, title=f"{self.mechanism}, epsilon {self.epsilon:.4g} per report"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
@@ -66,14 +71,16 @@ class Averaging:
         return brief(self, mechanism=self.mechanism, reports=f"{self.reports:,}", right=f"{self.right[-1]:.4g}")
 
     def __str__(self) -> str:
-        heading = f"{'reports':>8} {'right':>9} {'epsilon':>9}   guess between two equally likely values"
+        right = "at most" if self.bound else "right"
+        heading = f"{'reports':>8} {right:>9} {'epsilon':>9}   guess between two equally likely values"
         shown = [count for count in (1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 365, 500) if count < self.reports]
         rows = [
             f"{count:8,} {100 * self.right[count - 1]:8.3f}% {self.epsilon * count:9.3g}"
             for count in [*shown, self.reports]
         ]
         note = f"{'':8} shares are about right: the log odds are rounded to 1/{_PARTS} of the largest"
-        return "\n".join([heading, *rows, *([note] if self.rounded else [])])
+        most = f"{'':8} shares are at most these: the two values share as few buckets as any two might"
+        return "\n".join([heading, *rows, *([note] if self.rounded else []), *([most] if self.bound else [])])
 
 
 def averaging(mechanism: Mechanism, reports: int = 30) -> Averaging:
@@ -91,23 +98,30 @@ def averaging(mechanism: Mechanism, reports: int = 30) -> Averaging:
         raise InvalidArgument("mechanism", "state the law of its reports", mechanism.name, hint)
     best = np.max([_right(law, reports) for law in laws], axis=0)
     rounded = any(not _unit(np.log(law.first / law.second))[1] for law in laws)
-    return Averaging(mechanism.name, mechanism.guarantee().epsilon, tuple(best.tolist()), rounded)
+    return Averaging(mechanism.name, mechanism.guarantee().epsilon, tuple(best.tolist()), rounded, is_bound(mechanism))
 
 
 def _right(law: PairLaw, reports: int) -> Floats:
-    """How often the sign of the summed log odds is right, after each number of reports."""
+    """How often the sign of the summed log odds is right, after each number of reports: of both values alike."""
     odds = np.log(law.first / law.second)
     unit, _ = _unit(odds)
     steps = np.rint(odds / unit).astype(np.int64)
+    first = _one_sided(steps, law.chance * law.first, reports)
+    both = (first + _one_sided(-steps, law.chance * law.second, reports)) / 2
+    # a guess from more reports is no worse, but for the rounding of odds
+    return np.asarray(np.maximum.accumulate(both))
+
+
+def _one_sided(steps: Indices, chances: Floats, reports: int) -> Floats:
+    """How often the sum is positive, where steps have these probabilities, or no sign decides, and a coin does."""
     size = int(np.abs(steps).max())
-    step_law = np.bincount(steps + size, law.chance * law.first, 2 * size + 1)
+    step_law = np.bincount(steps + size, chances, 2 * size + 1)
     current, found = np.ones(1), []
     for count in range(1, reports + 1):
         current = np.convolve(current, step_law)
         middle = count * size
         found.append(float(current[middle + 1 :].sum() + current[middle] / 2))
-    # a guess from more reports is no worse, but for the rounding of odds
-    return np.maximum.accumulate(found)
+    return np.array(found)
 
 
 def _unit(odds: Floats) -> tuple[float, bool]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from deniable.auditing.composition.law import Step, odds_law
+from deniable.auditing.composition.law import OddsLaw, Step, odds_law
 from deniable.core.display import at_most, brief
 from deniable.core.errors import InvalidArgument, kind_of
 from deniable.core.rounding import rounded_up
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from deniable.mechanisms.base.mechanism import Mechanism
 
 MOST = 100_000  # reports
+_LEAST, _LARGEST = 1e-300, 700.0  # epsilons whose powers of e and digits are numbers of double precision
 _ROUNDING = 1e-12  # of a share: what floating point may lose of it
 
 
@@ -37,7 +38,8 @@ _ROUNDING = 1e-12  # of a share: what floating point may lose of it
 class Composition:
     """What several reports of one person spend together: (epsilon, delta), by each rule; `epsilon` is the least.
 
-    `basic` is the sum, with delta 0. `advanced` and `exact` hold with `delta`, and are None without one.
+    `basic` is the sum, with delta 0. `advanced` and `exact` hold with `delta`, and are None without one. `rounded`: the
+    epsilons have no common unit, and were rounded up to a grid for `exact`, which then is a bound of the exact law.
     """
 
     reports: int
@@ -45,6 +47,7 @@ class Composition:
     basic: float
     advanced: float | None
     exact: float | None
+    rounded: bool = False
 
     @property
     def epsilon(self) -> float:
@@ -61,7 +64,8 @@ class Composition:
     def __str__(self) -> str:
         lines = [f"{self.reports:,} reports of one person spend"]
         lines.append(f"  epsilon {at_most(self.basic, 4)} with certainty (they add up)")
-        rules = {"advanced composition": self.advanced, "the exact law of the odds": self.exact}
+        law = "the law of the odds, rounded up to a grid" if self.rounded else "the exact law of the odds"
+        rules = {"advanced composition": self.advanced, law: self.exact}
         for name, bound in rules.items():
             if bound is not None:
                 lines.append(f"  epsilon {at_most(bound, 4)} but for a probability of {self.delta:.3g} ({name})")
@@ -92,7 +96,8 @@ def compose(
         return Composition(reports, 0.0, basic, None, None)
     if delta >= 1:
         raise InvalidArgument("delta", "be below 1", delta, "With delta 1 nothing is promised.")
-    return Composition(reports, delta, basic, _advanced(spent, delta), _exact(spent, delta, basic))
+    law = odds_law(spent)
+    return Composition(reports, delta, basic, _advanced(spent, delta), _least(law, delta, basic), law.on_grid)
 
 
 def _checked(epsilons: Any) -> list[Step]:
@@ -108,7 +113,7 @@ def _step(each: Any) -> Step:
     if isinstance(each, Step):
         return each
     if not hasattr(each, "guarantee"):
-        return Step(positive(epsilons=each))
+        return Step(between(_LEAST, _LARGEST, epsilons=positive(epsilons=each)))
     return Step(each.guarantee().epsilon, moving_share(each))
 
 
@@ -139,8 +144,8 @@ def composed_delta(spent: Counter[Step], epsilon: float) -> float:
     return odds_law(spent).delta(epsilon)
 
 
-def _exact(spent: Counter[Step], delta: float, basic: float) -> float:
-    law = odds_law(spent)
+def _least(law: OddsLaw, delta: float, basic: float) -> float:
+    """The least epsilon with this delta."""
     low, high = 0.0, basic
     if law.delta(0.0) <= delta:
         return 0.0

@@ -40,6 +40,7 @@ class OddsLaw:
     unit: float
     slack: float
     rounding: float
+    on_grid: bool = False  # epsilons were rounded up to multiples of the unit
 
     def delta(self, epsilon: float) -> float:
         """At least the mean of (1 - e^(epsilon - odds))_+."""
@@ -54,12 +55,14 @@ def odds_law(spent: Counter[Step]) -> OddsLaw:
     total = math.fsum(step.epsilon * count for step, count in spent.items())
     epsilons = {step.epsilon for step in spent}
     unit, slack = min(epsilons), 4 * _DOUBLE * total
-    if len(epsilons) > 1 and (total / unit > _LATTICE or any(_apart(epsilon, unit) > _ALIKE for epsilon in epsilons)):
+    apart = any(_apart(epsilon, unit) > _ALIKE for epsilon in epsilons)
+    on_grid = len(epsilons) > 1 and (apart or total / unit > _LATTICE)
+    if on_grid:
         unit = total / _LATTICE
         slack += 2 * _GRID_ROUNDING * unit * len(spent)
     else:
-        apart = ((count, step.epsilon - round(step.epsilon / unit) * unit) for step, count in spent.items())
-        slack += math.fsum(count * abs(distance) for count, distance in apart)
+        distances = ((count, step.epsilon - round(step.epsilon / unit) * unit) for step, count in spent.items())
+        slack += math.fsum(count * abs(distance) for count, distance in distances)
     chances, rounding = np.ones(1), 64 * _DOUBLE
     for step, count in sorted(spent.items()):
         one = _on_grid(_sums(step, count), step.epsilon / unit)
@@ -67,7 +70,7 @@ def odds_law(spent: Counter[Step]) -> OddsLaw:
         rounding += 2 * _DOUBLE * min(len(one), len(chances)) + 48 * count * _LONG
         # by direct products: transforms would drown small probabilities in rounding
         chances = np.asarray(np.convolve(chances, one))
-    return OddsLaw(chances, unit, slack, rounding)
+    return OddsLaw(chances, unit, slack, rounding, on_grid)
 
 
 def _apart(epsilon: float, unit: float) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,18 +37,18 @@ class Adapter:
         """Make n reports of a value, as rows of integers; refuse anything else."""
         with foreign("sample(value, n)"):
             made = np.asarray(self.sample(value, n))
-        if made.dtype.kind not in "iub" or made.ndim not in (1, 2) or len(made) != n:
+        if made.dtype.kind not in "iub" or made.ndim not in (1, 2) or len(made) != n or not made.size:
             got = f"{made.dtype} of shape {made.shape}"
             hint = "Floats can be audited by their bits: return numpy.asarray(reports).view(numpy.uint8)."
             raise InvalidArgument("sample", f"return {n} rows of whole numbers", got, hint)
         return made.reshape(n, -1).astype(np.int64, copy=False)
 
-    def marks(self, rows: Integers) -> Mask | None:
-        """Which values each row supports, if the adapter can tell."""
+    def marks(self, rows: Integers, values: Sequence[int]) -> Mask | None:
+        """Which of these values each row supports, if the adapter can tell."""
         if self.supports is None:
             return None
         with foreign("supports(rows, value)"):
-            marks = [np.asarray(self.supports(rows, value), np.bool_) for value in range(self.values)]
+            marks = [np.asarray(self.supports(rows, value), np.bool_) for value in values]
         if any(each.shape != (len(rows),) for each in marks):
             raise InvalidArgument("supports", f"return {len(rows)} truth values", f"{marks[0].shape} of them")
         return np.stack(marks, axis=1)

@@ -47,14 +47,15 @@ def expected_bound(epsilon: float, trials: int, guessed: float, size: int, alpha
     """About the bound to expect of a mechanism that spends epsilon: epsilon - z / sqrt(n I)."""
     from scipy.special import ndtri
 
-    information = trials * guessed * right_share(epsilon, size) * (1 - right_share(epsilon, size))
-    return max(0.0, epsilon + float(ndtri(alpha)) / math.sqrt(information)) if information > 0 else 0.0
+    told = trials * information(epsilon, guessed, size)
+    return max(0.0, epsilon + float(ndtri(alpha)) / math.sqrt(told)) if told > 0 else 0.0
 
 
 def information(epsilon: float, guessed: float, size: int) -> float:
     """What one report tells of epsilon, G e (s - 1)/(e + s - 1)^2, where a share G of reports has a guess."""
     share = right_share(epsilon, size)
-    return guessed * share * (1 - share)
+    wrong = (size - 1) * math.exp(-epsilon) * share  # 1 - share would lose its digits
+    return guessed * share * wrong
 
 
 def too_few(right: int, guesses: int, epsilon: float, size: int) -> float:

@@ -77,16 +77,23 @@ def _agreement(drawn: Indices, reports: Reports) -> float:
 
 
 def _neighbours(mechanism: Mechanism, indices: Indices, reports: Reports) -> Iterator[str]:
-    """Whether a report supports its own value must not depend on whether the one before did."""
+    """Whether a report supports its own value must not depend on whether one before did, next to it or far away."""
     own = np.empty(len(indices), np.bool_)
     for index in np.unique(indices):
         mine = indices == index
         own[mine] = mechanism.supported(reports.data[mine], np.array([index]))[:, 0]
-    for lag in (1, 2):
-        pairs = np.arange(0, len(own) - lag, 2 * lag)
-        if dependent(own[pairs].astype(np.int64), own[pairs + lag].astype(np.int64)):
+    lags = _lags(len(own))
+    for lag in lags:
+        places = np.arange(len(own) - lag)
+        pairs = places[places // lag % 2 == 0]  # no report is in two of them
+        if dependent(own[pairs].astype(np.int64), own[pairs + lag].astype(np.int64), 2 * ALPHA / len(lags)):
             yield f"reports depend on the report {lag} before them: randomness is used twice"
             return
+
+
+def _lags(n: int) -> list[int]:
+    """Distances at which chance may come again: neighbours, parts of powers of two, and parts of the whole."""
+    return sorted({2**power for power in range((n // 2).bit_length())} | {n // parts for parts in (2, 3, 4, 5)})
 
 
 def _public(mechanism: Mechanism, drawn: Indices, indices: Indices, reports: Reports) -> Iterator[str]:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -16,17 +17,15 @@ import numpy as np
 from deniable.auditing.empirical.adapters import Adapter
 from deniable.auditing.empirical.audit import MOST_TRIALS, EmpiricalAudit
 from deniable.auditing.empirical.bounds import epsilon_above
+from deniable.auditing.empirical.samples import Samples, most_values
 from deniable.auditing.empirical.scores import Event, best_event, fitted
-from deniable.core.arrays import Integers
+from deniable.core.arrays import Floats, Integers
 from deniable.core.errors import InvalidArgument
 from deniable.core.validate import positive, strictly_between, whole
 
 _FIRST = 20_000  # reports of each value in the first look
 _SECOND = 300_000  # reports of each value of a pair in the second
-_PAIRS = 2016  # pairs of values looked at: all of 64 values
 _KEPT = 5
-_STEP = 2**17
-_CELLS = 2**28  # numbers kept in the first look
 
 Pair = tuple[int, int]
 
@@ -48,20 +47,13 @@ def audit_black_box(
     started = time.perf_counter()
     generator = np.random.default_rng() if generator is None else generator
     say = progress or (lambda _: None)
-    width = adapter.rows(0, 1).shape[1] + (adapter.values if adapter.supports else 0)
-    first = max(2000, min(_FIRST, trials // 4, _CELLS // (width * adapter.values)))
-    looked = _looked(adapter, _pairs(adapter.values, generator), first, trials, alpha)
-    kept = sorted(looked, key=lambda found: -found[0].promise)[:_KEPT]
-    second = max(2000, min(_SECOND, trials // 8))
-    chosen = max(
-        (event for _, pair in kept for event in _events(adapter, pair, second, trials, alpha)),
-        key=lambda found: found[0].promise,
-        default=None,
-    )
+    pairs = _pairs(adapter.values, generator, most_values(adapter))
+    samples = Samples(adapter, tuple(sorted({value for pair in pairs for value in pair})))
+    chosen = _of_lengths(samples) or _chosen(samples, pairs, trials, alpha)
     guesses = right = 0
     event, pair = chosen if chosen is not None else (None, (0, 1))
     if event is not None and np.isfinite(event.threshold):
-        guesses, right = _tested(adapter, event, pair, trials, generator, say)
+        guesses, right = _tested(samples, event, pair, trials, generator, say)
     return EmpiricalAudit(
         what=f"{adapter.name}, a black box with {adapter.values} values",
         promised=claim,
@@ -75,7 +67,7 @@ def audit_black_box(
         where="one test on fresh reports, with all of alpha",
         expected=None,
         below="",
-        faults=(),
+        faults=() if samples.uneven is None else ("the length of a report depends on the value",),
         seconds=time.perf_counter() - started,
         how="nothing that tells two values apart was found"
         if not guesses or event is None
@@ -83,26 +75,43 @@ def audit_black_box(
     )
 
 
-def _rows(adapter: Adapter, value: int, n: int) -> Integers:
-    """Reports with what they support as further columns, where the adapter can tell."""
-    made = [adapter.rows(value, min(_STEP, n - start)) for start in range(0, n, _STEP)]
-    rows = np.concatenate(made)
-    marks = adapter.marks(rows)
-    return rows if marks is None else np.concatenate([rows, marks.astype(np.int64)], axis=1)
-
-
-def _pairs(values: int, generator: np.random.Generator) -> list[Pair]:
-    """All pairs, or of many values neighbours and random pairs."""
-    if values * (values - 1) // 2 <= _PAIRS:
+def _pairs(values: int, generator: np.random.Generator, most: int) -> list[Pair]:
+    """All pairs of up to `most` values, or of more values neighbours and random pairs."""
+    if values <= most:
         return list(combinations(range(values), 2))
-    some = generator.permutation(values)[:32].tolist()
+    some = generator.permutation(values)[: max(1, most // 2)].tolist()
     near = [(value, value + 1) for value in some if value + 1 < values]
-    return near + list(combinations(some, 2))
+    return near + list(combinations(some, 2)) or [(values - 2, values - 1)]
 
 
-def _looked(adapter: Adapter, pairs: list[Pair], n: int, trials: int, alpha: float) -> list[tuple[Event, Pair]]:
+def _of_lengths(samples: Samples) -> tuple[Event, Pair] | None:
+    """Two values that are told apart by how many numbers a report has, if any are."""
+    pair = samples.uneven
+    if pair is None:
+        return None
+    one, other = (samples.widths[value] for value in pair)
+
+    def score(rows: Integers) -> Floats:
+        return np.full(len(rows), 1.0 if rows.shape[1] == samples.columns(one) else -1.0)
+
+    return Event(f"the length of a report: {one} and {other} numbers", score, 1.0, math.inf), pair
+
+
+def _chosen(samples: Samples, pairs: list[Pair], trials: int, alpha: float) -> tuple[Event, Pair] | None:
+    """The event that promises most, and the values that it tells apart, from two looks."""
+    first = samples.held(max(2000, min(_FIRST, trials // 4)), len(samples.values))
+    kept = sorted(_looked(samples, pairs, first, trials, alpha), key=lambda found: -found[0].promise)[:_KEPT]
+    second = samples.held(max(2000, min(_SECOND, trials // 8)), 2)
+    return max(
+        (event for _, pair in kept for event in _events(samples, pair, second, trials, alpha)),
+        key=lambda found: found[0].promise,
+        default=None,
+    )
+
+
+def _looked(samples: Samples, pairs: list[Pair], n: int, trials: int, alpha: float) -> list[tuple[Event, Pair]]:
     """The best event of every pair, from a first look."""
-    kept = {value: _rows(adapter, value, n) for value in sorted({value for pair in pairs for value in pair})}
+    kept = {value: samples.rows(value, n) for value in samples.values}
     found = []
     for pair in pairs:
         one, other = (kept[value] for value in pair)
@@ -112,8 +121,8 @@ def _looked(adapter: Adapter, pairs: list[Pair], n: int, trials: int, alpha: flo
     return found
 
 
-def _events(adapter: Adapter, pair: Pair, n: int, trials: int, alpha: float) -> Iterator[tuple[Event, Pair]]:
-    one, other = (_rows(adapter, value, n) for value in pair)
+def _events(samples: Samples, pair: Pair, n: int, trials: int, alpha: float) -> Iterator[tuple[Event, Pair]]:
+    one, other = (samples.rows(value, n) for value in pair)
     return ((event, pair) for event in _of_pair(one, other, trials, alpha))
 
 
@@ -124,16 +133,15 @@ def _of_pair(one: Integers, other: Integers, trials: int, alpha: float) -> Itera
 
 
 def _tested(
-    adapter: Adapter, event: Event, pair: Pair, trials: int, generator: np.random.Generator, say: Callable[[int], None]
+    samples: Samples, event: Event, pair: Pair, trials: int, generator: np.random.Generator, say: Callable[[int], None]
 ) -> tuple[int, int]:
     """Guesses and right guesses in fresh reports of the two values, each drawn by a fair coin."""
     guesses = right = 0
-    for start in range(0, trials, _STEP):
-        n = min(_STEP, trials - start)
+    for n in samples.steps(trials):
         of_first = int(generator.binomial(n, 0.5))
         for value, count, sign in ((pair[0], of_first, 1), (pair[1], n - of_first, -1)):
             if count:
-                guessed = event.guesses(_rows(adapter, value, count))
+                guessed = event.guesses(samples.rows(value, count))
                 guesses += int(np.count_nonzero(guessed))
                 right += int(np.count_nonzero(guessed == sign))
         say(n)

@@ -16,6 +16,7 @@ from deniable.core.errors import SpecError, shown
 WORDS = 2**64  # random words are uniform below this
 _PRIME = 2**61 - 1  # digests of strings are numbers below this
 MOST_MARKS = 2**24  # values or bits that a report may list
+_MOST_GROUPS = 64  # of a heavy-hitter spec
 _SAMPLE = 8  # strings that stand for all those of an open domain
 
 
@@ -116,14 +117,20 @@ def numbers(members: Mapping[str, Any], name: str, least: int = 0) -> list[int]:
     return list(found)
 
 
+def specs_of(text: str | bytes) -> list[str | bytes]:
+    """The specs in a text: its own, or of heavy hitters that of each group; a person is in one group."""
+    document = _members(text)
+    if "heavy_hitters" not in document:
+        return [text]
+    groups = document.get("levels")
+    if not isinstance(groups, list) or not 1 <= len(groups) <= _MOST_GROUPS:
+        raise SpecError(f"heavy-hitter spec must have a list of 1 to {_MOST_GROUPS} 'levels', got {shown(groups)}")
+    return [json.dumps(group) for group in groups]
+
+
 def read(text: str | bytes) -> Document:
     """Read the text of a spec; raise SpecError where it is not one."""
-    try:
-        document = json.loads(text, object_pairs_hook=_once, parse_constant=_refused)
-    except (ValueError, RecursionError) as error:
-        raise SpecError(f"spec must be JSON: {error}") from None
-    if not isinstance(document, dict) or document.get("deniable") != 1:
-        raise SpecError('spec must be a JSON object with "deniable": 1')
+    document = _members(text)
     parts = {name: document.get(name) for name in ("domain", "parameters", "thresholds")}
     for name, part in parts.items():
         if not isinstance(part, dict):
@@ -134,6 +141,16 @@ def read(text: str | bytes) -> Document:
     _check_domain(domain)
     integers = dict(_integers(thresholds))
     return Document(document["mechanism"], whole(document, "version"), domain, parameters, integers)
+
+
+def _members(text: str | bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(text, object_pairs_hook=_once, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:
+        raise SpecError(f"spec must be JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("deniable") != 1:
+        raise SpecError('spec must be a JSON object with "deniable": 1')
+    return document
 
 
 def _check_domain(domain: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from deniable.core.errors import InvalidArgument, shown
 _TOLERANCE = Fraction(1, 10**9)  # what a row of rounded numbers may lack of 1
 MOST_ENTRIES = 2**22
 _LONGEST = 400  # characters of a number, and the largest exponent
+_LABELS = ("", "value")  # names of a first column that holds labels, also where they are numbers
 _EXPONENT = re.compile(r"[eE][+-]?0*(\d+)\s*$")
 
 
@@ -94,21 +95,23 @@ def from_csv(path: Path) -> Matrix:
         raise InvalidArgument("row 1", "be probabilities or names, which cannot be told from 0, 1, ...", rows[0], hint)
     header = not any(map(_is_number, rows[0]))
     names = rows.pop(0) if header else []
-    labelled = bool(rows) and (not any(_is_number(row[0]) for row in rows) or (header and names[0] in ("", "value")))
+    labelled = bool(rows) and (not any(_is_number(row[0]) for row in rows) or (header and names[0] in _LABELS))
     labels = [row.pop(0) for row in rows] if labelled else []
     return checked(rows, labels, names[1:] if labelled else names)
 
 
 def from_parquet(path: Path) -> Matrix:
-    """Read a matrix: columns are reports; a column of text names the values."""
+    """Read a matrix: columns are reports; a first one of a name for labels, or one of text, names the values."""
     from pyarrow import parquet
 
     table = parquet.read_table(path)
     if not table.num_rows:
         raise InvalidArgument("matrix", "have a row for each of two values or more", 0)
-    texts = [name for name in table.column_names if not _is_number(shown(table[name][0].as_py()).strip("'"))]
-    labels = [str(label) for label in table[texts[0]].to_pylist()] if texts else []
-    columns = [name for name in table.column_names if name not in texts[:1]]
+    names = table.column_names
+    texts = [name for name in names if not _is_number(shown(table[name][0].as_py()).strip("'"))]
+    named = names[:1] if names[0] in _LABELS else texts[:1]
+    labels = [str(label) for name in named for label in table[name].to_pylist()]
+    columns = [name for name in names if name not in named]
     return checked(list(zip(*(table[name].to_pylist() for name in columns), strict=True)), labels, columns)
 
 

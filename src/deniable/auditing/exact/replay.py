@@ -11,41 +11,47 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from deniable.auditing.apart import environment
 from deniable.auditing.foreign import CodeFailed, foreign
-from deniable.core.errors import InvalidArgument
+from deniable.core.errors import DeniableError, InvalidArgument
 
 _WIDTH = 8  # bytes of a digest
-_SOURCES = Path(__file__).parents[3]  # where this package is imported from
 
 
 @dataclass(frozen=True)
 class FileCode:
-    """A function of a module that can be imported anew from the working directory."""
+    """A function of a module that can be imported from the working directory, here and anew."""
 
     module: str
     name: str
-    function: Any
 
-    @staticmethod
-    def of(module: str, name: str) -> FileCode:
-        """Import a function; raise ImportError or AttributeError where there is none, or CodeFailed."""
+    @cached_property
+    def function(self) -> Any:
+        """The function, imported; an error says where there is none."""
         sys.path.insert(0, os.getcwd())
         try:
-            with foreign(module):
-                found = _imported(module)
+            with foreign(self.module):
+                found = getattr(_imported(self.module), self.name)
         except CodeFailed as error:
-            if isinstance(error.value, (ImportError, ValueError)):
-                raise error.value from None
+            if isinstance(error.value, (ImportError, AttributeError, ValueError)):
+                raise DeniableError(f"cannot import {self.name} from {self.module}: {error.value}") from None
             raise
         finally:
             sys.path.pop(0)
-        return FileCode(module, name, getattr(found, name))
+        if not callable(found):
+            raise DeniableError(f"{self.name} must be a function of a value and its words")
+        return found
+
+    def check(self) -> None:
+        """Refuse code that cannot be imported."""
+        _ = self.function
 
     @property
     def __name__(self) -> str:
@@ -59,19 +65,21 @@ class FileCode:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "digests"
             given = [self.module, self.name, str(values), str(words), str(bits), str(path)]
-            paths = [str(_SOURCES), *filter(None, [os.environ.get("PYTHONPATH")])]
-            run = subprocess.run(
-                [sys.executable, "-m", __name__, *given],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-            )
+            with open(Path(folder) / "errors", "w+", errors="replace") as errors:  # not a pipe, which children may hold
+                subprocess.run(
+                    [sys.executable, "-m", __name__, *given],
+                    env=environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    check=False,
+                )
+                errors.seek(0)
+                lines = errors.read().strip().splitlines()
             written = path.read_bytes() if path.exists() else b""
         expected = values << words * bits
         if len(written) != _WIDTH * expected:
-            said = (run.stderr.strip().splitlines() or ["nothing"])[-1]
+            said = (lines or ["nothing"])[-1]
             hint = "In the process of the audit it ran: does it depend on where it runs?"
             raise InvalidArgument(self.name, "run in a process of its own", said, hint)
         return [written[start : start + _WIDTH] for start in range(0, len(written), _WIDTH)]
@@ -101,6 +109,7 @@ def main(module: str, name: str, values: str, words: str, bits: str, path: str) 
     code = getattr(_imported(module), name)
     made = b"".join(_digests(code, int(values), int(words), int(bits)))
     Path(path).write_bytes(made)
+    os._exit(0)  # threads and exit handlers of the code are not waited for
 
 
 if __name__ == "__main__":

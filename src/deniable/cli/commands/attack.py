@@ -47,7 +47,8 @@ def attack(
 
     Numbers are exact, from the integers that run, but where the answer says so:
     repeated reports are rounded a little where their odds have no common unit,
-    as under clh, and sets of many values are bounded under sketches and mss.
+    as under clh, and bounded where values share buckets of cohorts, as under orr;
+    sets of many values are bounded under sketches and mss.
     With --reports, liars are looked for in them, and the exit code is 1 if there
     is an alarm.
 

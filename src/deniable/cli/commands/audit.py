@@ -12,7 +12,6 @@ import typer
 
 from deniable.cli.options import Json
 from deniable.cli.streams import echo, echo_json
-from deniable.core.errors import DeniableError
 
 
 def number(text: str) -> int:
@@ -109,6 +108,7 @@ def audit(
 
 def _target(text: str) -> Any:
     """The file, or the function, that is named."""
+    from deniable.auditing.exact.replay import FileCode
     from deniable.cli.running import CommandError
 
     path = Path(text)
@@ -117,20 +117,4 @@ def _target(text: str) -> Any:
         if not path.exists():
             raise CommandError("no such file. A function is given as module:function.")
         return path
-    return _function(module, name)
-
-
-def _function(module: str, name: str) -> Any:
-    """Import a function from a module, or from a Python file, of the working directory."""
-    from deniable.auditing.exact.replay import FileCode
-    from deniable.cli.running import CommandError
-
-    try:
-        found = FileCode.of(module, name)
-    except (ImportError, AttributeError, ValueError) as error:
-        if isinstance(error, DeniableError):
-            raise
-        raise CommandError(f"cannot import {name} from {module}: {error}") from None
-    if not callable(found.function):
-        raise CommandError(f"{name} must be a function of a value and its words")
-    return found
+    return FileCode(module, name)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, islice
+from itertools import islice
 
 from deniable.auditing.exact.channel import UNCOUNTED, Channel, Enumerable, Level, Report, Witness, settled
 from deniable.auditing.exact.derivations.draws import (
@@ -124,7 +124,8 @@ def _filters(document: Document, hashes: int, permuted: bool) -> Channel:
 def _farthest(k: int, cohorts: int, most: int, filter_of: Callable[[int, int], int]) -> tuple[int, int, int, int]:
     """The most bits in which two filters of a cohort differ, of as many pairs as are compared, and where."""
     found = (0, 0, 0, 0)
-    compared = ((j, pair) for pair in combinations(range(k), 2) for j in range(cohorts))
+    pairs = ((one, other) for one in range(k) for other in range(one + 1, k))  # a copy of a range may be large
+    compared = ((j, pair) for pair in pairs for j in range(cohorts))
     for j, (one, other) in islice(compared, _PAIRS):
         distance = (filter_of(one, j) ^ filter_of(other, j)).bit_count()
         if distance > found[0]:

@@ -32,17 +32,19 @@ def coin(document: Document, name: str) -> tuple[int, list[str]]:
 
 def words_of(bits: int, count: int) -> tuple[int, ...]:
     """The bits of a number as words of 64, the least significant first."""
-    return tuple(bits >> 64 * place & (WORDS - 1) for place in range(count))
+    data = (bits & (1 << 64 * count) - 1).to_bytes(8 * count, "little")  # shifts would take the square of the time
+    return tuple(int.from_bytes(data[start : start + 8], "little") for start in range(0, 8 * count, 8))
 
 
 def bits_of(words: Iterable[int]) -> int:
     """Words of 64 bits as one number."""
-    return sum(int(word) << 64 * place for place, word in enumerate(words))
+    return int.from_bytes(b"".join(int(word).to_bytes(8, "little") for word in words), "little")
 
 
 def marked(bits: int) -> list[int]:
     """The places of the bits that are set."""
-    return [place for place in range(bits.bit_length()) if bits >> place & 1]
+    data = bits.to_bytes(-(-bits.bit_length() // 8), "little")
+    return [8 * at + place for at, byte in enumerate(data) if byte for place in range(8) if byte >> place & 1]
 
 
 def described_bits(bits: int, what: str = "bits") -> str:
