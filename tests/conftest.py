@@ -8,12 +8,16 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from deniable import kernels
 from tests.running import compiling, figures, skips, suites
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    fresh = config.getoption("--fresh-seeds")
+    settings.register_profile("deniable", deadline=None, derandomize=not fresh)  # no test depends on time
+    settings.load_profile("deniable")
     config.pluginmanager.register(suites.SuiteTimes())
     config.pluginmanager.register(figures.Figures())
     if skips.in_ci():

@@ -154,7 +154,7 @@ def test_reports_survive_their_bytes(small: Mechanism) -> None:
 
 
 @given(data=st.binary(max_size=6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @pytest.mark.parametrize("name", dn.list_mechanisms())
 def test_any_bytes_decode_to_a_report_or_are_refused(name: str, data: bytes) -> None:
     contract.check_bytes_decode_or_are_refused(cases.of(name).one(), data)

@@ -113,7 +113,7 @@ numbers = st.lists(st.one_of(st.integers(0, 50), st.integers(0, 2**61 - 2)), min
 
 @pytest.mark.twin
 @given(numbers, st.integers(0, 2**32 - 1), st.sampled_from([2, 3, 1024, 2**16 - 1, 2**26]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_buckets_of_many_values_equal_the_slow_twin(values: list[int], seed: int, buckets: int) -> None:
     maps = np.array([naive.affine_map(seed, number) for number in range(3)], np.uint64)
     table = np.empty((3, len(values)), np.uint32)
@@ -133,7 +133,7 @@ def test_the_ends_of_the_field_are_right(a: int, b: int) -> None:
 
 @pytest.mark.twin
 @given(st.integers(2, 200), st.integers(0, 2**32 - 1), st.integers(2, 40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_permuted_buckets_equal_the_slow_twin(size: int, seed: int, buckets: int) -> None:
     words = [naive.round_words(seed, number) for number in range(2)]
     table = np.empty((2, size), np.uint16)
@@ -156,7 +156,7 @@ shapes = st.tuples(st.integers(1, 6), st.integers(1, 3), st.integers(1, 12), st.
 
 @pytest.mark.twin
 @given(shapes)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sums_over_cells_equal_the_slow_twins(shape: tuple[int, int, int, int, int]) -> None:
     cohorts, hashes, values, buckets, seed = shape
     rng = np.random.default_rng(seed)
@@ -182,7 +182,7 @@ def test_sums_over_cells_equal_the_slow_twins(shape: tuple[int, int, int, int, i
 
 @pytest.mark.twin
 @given(shapes)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_product_through_the_cells_is_a_scatter_and_a_gather(shape: tuple[int, int, int, int, int]) -> None:
     cohorts, _, values, buckets, seed = shape
     table = random_table(seed, cohorts, values, buckets)
@@ -195,7 +195,7 @@ def test_a_product_through_the_cells_is_a_scatter_and_a_gather(shape: tuple[int,
 
 @pytest.mark.twin
 @given(shapes)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_users_are_counted_in_every_bucket_of_theirs(shape: tuple[int, int, int, int, int]) -> None:
     cohorts, hashes, values, buckets, seed = shape
     table = random_table(seed, cohorts * hashes, values, buckets)

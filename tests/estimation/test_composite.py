@@ -37,7 +37,7 @@ def violation(theta: np.ndarray, counts: list[int], n: int, channel: PureChannel
 
 
 @given(st.integers(1, 200), CHANNELS, st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_maximum_is_optimal(n: int, channel: PureChannel, data: st.DataObject) -> None:
     counts = data.draw(st.lists(st.integers(0, n), min_size=2, max_size=12))
     found = most_likely_bits(np.array(counts), n, channel)
@@ -49,7 +49,7 @@ def test_the_maximum_is_optimal(n: int, channel: PureChannel, data: st.DataObjec
 
 
 @given(st.integers(1, 10**6), CHANNELS, st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_it_agrees_with_halving_an_interval_in_fifty_digits(n: int, channel: PureChannel, data: st.DataObject) -> None:
     counts = data.draw(st.lists(st.integers(0, n), min_size=2, max_size=8))
     with mpmath.workdps(50):

@@ -27,7 +27,7 @@ def noise_of(channel: PureChannel) -> tuple[float, float, float]:
 
 
 @given(numbers)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_base_pos_and_norm_follow_their_formulas(f: list[float]) -> None:
     assert consistency.positive_part(np.array(f)).tolist() == [max(0.0, x) for x in f]
     wanted = [x + (1 - math.fsum(f)) / len(f) for x in f]
@@ -35,7 +35,7 @@ def test_base_pos_and_norm_follow_their_formulas(f: list[float]) -> None:
 
 
 @given(numbers, st.integers(1, 10**6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_base_cut_keeps_what_exceeds_the_quantile_of_all_values(f: list[float], n: int) -> None:
     threshold = NormalDist().inv_cdf(1 - 0.05 / len(f)) * math.sqrt(NOISE[0] / n)
     found = consistency.significant(np.array(f), n, NOISE)
@@ -53,7 +53,7 @@ def test_base_cut_keeps_no_absent_value_in_19_of_20_collections(seed: int) -> No
 
 
 @given(numbers)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_norm_cut_follows_its_definition(f: list[float]) -> None:
     kept: list[float] = []
     for value in sorted((x for x in f if x > 0), reverse=True):
@@ -77,7 +77,7 @@ def test_norm_cut_never_keeps_a_negative_value_and_scales_up_what_is_left() -> N
 
 
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=12), st.floats(0.2, 5), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_mle_apx_follows_the_published_formula(support: list[int], epsilon: float, unary: bool) -> None:
     n, e = 40, Fraction(math.exp(epsilon))
     channel = PureChannel(Fraction(1, 2), 1 / (e + 1)) if unary else PureChannel(e / (e + 7), 1 / (e + 7))
@@ -103,7 +103,7 @@ def test_mle_apx_is_near_the_maximum_of_the_likelihood_but_not_it(seed: int) -> 
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.sampled_from([1.0, 1e-3, 1e-6]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_projection_agrees_with_the_sorting_one_in_exact_arithmetic(f: list[float], scale: float) -> None:
     f = [scale * x for x in f]
     exact = naive.projected([Fraction(x) for x in f])  # type: ignore[misc]

@@ -41,7 +41,7 @@ def random_case(rng: np.random.Generator) -> tuple[np.ndarray, PureChannel]:
 
 
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=12).filter(any), st.floats(1e-6, 50))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_mle_agrees_with_exact_rational_arithmetic(counts: list[int], epsilon: float) -> None:
     channel = channel_for(len(counts), epsilon)
     exact = naive.most_likely(counts, channel.gain / channel.q)
@@ -76,7 +76,7 @@ def test_mle_is_likelier_than_every_other_method(rng: np.random.Generator) -> No
 
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=30).filter(any), st.floats(1e-3, 20))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_projection_agrees_with_the_sorting_one_in_exact_arithmetic(counts: list[int], epsilon: float) -> None:
     channel = channel_for(len(counts), epsilon)
     n = sum(counts)
@@ -87,7 +87,7 @@ def test_projection_agrees_with_the_sorting_one_in_exact_arithmetic(counts: list
 
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=30).filter(any), st.floats(1e-3, 20))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_unbiased_and_normalized_follow_their_formulas(counts: list[int], epsilon: float) -> None:
     channel = channel_for(len(counts), epsilon)
     n = sum(counts)

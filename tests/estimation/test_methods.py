@@ -63,7 +63,7 @@ def test_no_method_ever_returns_nan_and_distributions_are_distributions(k: int, 
 
 
 @given(distributions, st.sampled_from([100, 10**5]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_is_a_distribution_already_stays_as_it_is(weights: list[int], n: int) -> None:
     f = np.array(weights) / sum(weights)
     for method in (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dn
@@ -29,7 +29,6 @@ KEYS = {
 }
 
 
-@settings(deadline=None)  # a busy machine is no fault
 @given(st.data(), st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=3), st.integers(1, 30))
 def test_every_row_is_in_the_group_of_its_keys(data: Any, kinds: list[str], rows: int) -> None:
     columns = [data.draw(st.lists(KEYS[kind], min_size=rows, max_size=rows)) for kind in kinds]
@@ -111,7 +110,6 @@ def test_wrong_names_of_columns_are_refused(by: Any) -> None:
         group_columns(by)
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(*KEYS.values()), max_size=5))
 def test_keys_survive_arrow(keys: list[Any]) -> None:
     if len({type(key) for key in keys}) > 1:

@@ -22,7 +22,7 @@ def words_of(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 @given(st.integers(1, 5), st.integers(1, 3), st.integers(2, 150), st.booleans(), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_filters_are_made_and_flipped(cohorts: int, hashes: int, buckets: int, permutes: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, width = 3, int(rng.integers(1, 33))
@@ -64,7 +64,7 @@ def test_bits_are_counted_by_cohort(reports: int, buckets: int) -> None:
 
 
 @given(st.integers(1, 6), st.integers(1, 7), st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_signs_of_buckets_are_sent(cohorts: int, bits: int, truth: int, seed: int) -> None:
     rng, buckets = np.random.default_rng(seed), 2**bits
     numbers, words = rng.integers(0, 2**61 - 1, 8), words_of(rng, 16)

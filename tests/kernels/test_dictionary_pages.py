@@ -60,7 +60,7 @@ def found(data: bytes, at: int, width: int, known: int, size: int) -> list[int] 
 
 
 @given(st.data(), st.integers(1, 16))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_entries(data: st.DataObject, width: int) -> None:
     known = data.draw(st.integers(1, 2**width))
     number_of_entry = st.integers(0, known - 1)
@@ -84,7 +84,7 @@ def test_entries(data: st.DataObject, width: int) -> None:
 @example(b"\x03" + bytes([255] * 16), 16, 2**16 - 1, 8)
 @example(b"\xff\xff\xff\xff\xff\xff", 1, 2, 8)
 @example(b"\xfe\xff\xff\xff\x7f\x01", 1, 2, 100)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_entries_of_any_bytes(data: bytes, width: int, known: int, size: int) -> None:
     table = [7 * place + 1 for place in range(min(known, 2**width))]
     assert found(data, 0, width, len(table), size) == naive.entries(data, width, table, size)
@@ -146,7 +146,7 @@ def test_more_pages_than_there_is_room_for_are_declined() -> None:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_page_headers_of_spoilt_bytes(data: st.DataObject) -> None:
     spoilt = bytearray(column(200, write_page_checksum=True, compression="none")[:120])
     for _ in range(data.draw(st.integers(1, 3))):
@@ -156,6 +156,6 @@ def test_page_headers_of_spoilt_bytes(data: st.DataObject) -> None:
 
 
 @given(st.binary(max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_page_headers_of_any_bytes(data: bytes) -> None:
     assert headers(data) == expected(data)

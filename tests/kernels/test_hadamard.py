@@ -20,7 +20,7 @@ def drawn_words(rng: np.random.Generator, count: int) -> np.ndarray:
 
 @pytest.mark.twin
 @given(st.integers(0, 7), st.integers(1, 3), st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_transform_equals_its_slow_twin(bits: int, lines: int, seed: int) -> None:
     rows = np.random.default_rng(seed).integers(-(2**50), 2**50, (lines, 2**bits))
     wanted = [naive.transform(row) for row in rows.tolist()]
@@ -45,7 +45,7 @@ def test_long_rows_are_put_together_from_pieces(length: int, rng: np.random.Gene
 
 @pytest.mark.twin
 @given(st.integers(2, 6), st.integers(0, 4), st.integers(0, 2**64 - 1), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_choosing_by_parity_equals_its_slow_twin(size_bits: int, block_bits: int, truth: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     size, blocks = 2**size_bits, 2**block_bits
@@ -62,7 +62,7 @@ def test_choosing_by_parity_equals_its_slow_twin(size_bits: int, block_bits: int
 
 @pytest.mark.twin
 @given(st.integers(1, 12), st.integers(0, 5), st.integers(0, 2**64 - 1), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sending_a_sign_equals_its_slow_twin(length_bits: int, block_bits: int, truth: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, blocks = 2**length_bits - 1, 2**block_bits

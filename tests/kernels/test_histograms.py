@@ -18,7 +18,7 @@ numbers = st.lists(st.floats(-10, 10), min_size=1, max_size=30)
 
 
 @given(numbers, st.floats(-10, 10))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_keep_above(values: list[float], threshold: float) -> None:
     wanted = [value for value in values if value > threshold]
     array = np.array(values)
@@ -29,7 +29,7 @@ def test_keep_above(values: list[float], threshold: float) -> None:
 
 
 @given(numbers, st.floats(-10, 10))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_lower(values: list[float], by: float) -> None:
     out = np.empty(len(values))
     projection.lower(np.array(values), by, out)

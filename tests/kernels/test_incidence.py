@@ -15,7 +15,7 @@ from tests.naive import incidence as naive
 
 @pytest.mark.twin
 @given(st.integers(1, 11), st.integers(1, 40), st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_sums_over_a_mask_equal_their_slow_twins(rows: int, columns: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     mask = rng.integers(0, 2, (rows, columns), dtype=np.uint8)
@@ -29,7 +29,7 @@ def test_sums_over_a_mask_equal_their_slow_twins(rows: int, columns: int, seed: 
 
 @pytest.mark.twin
 @given(st.integers(3, 40), st.integers(1, 3), st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_members_of_shifted_sets_equal_their_slow_twin(modulus: int, cohorts: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     base = rng.choice(modulus, rng.integers(1, modulus), replace=False)
@@ -44,7 +44,7 @@ def test_members_of_shifted_sets_equal_their_slow_twin(modulus: int, cohorts: in
 
 @pytest.mark.twin
 @given(st.sampled_from([2, 3, 5, 7, 67]), st.integers(1, 4), st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_equal_hashes_equal_their_slow_twin(base: int, digits: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     hashes = LinearHashes(base, digits, base**digits, lines=False)

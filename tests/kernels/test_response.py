@@ -19,7 +19,7 @@ counts = st.lists(st.integers(0, 2**40), min_size=1, max_size=30)
 
 
 @given(st.data(), st.integers(2, 2**31), words)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_replace(data: st.DataObject, k: int, wanted: int) -> None:
     share = max(1, (2**64 - wanted) // k)
     truth = 2**64 - k * share
@@ -34,7 +34,7 @@ def test_replace(data: st.DataObject, k: int, wanted: int) -> None:
 
 
 @given(words, words.filter(bool))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_quotients_are_exact(word: int, divisor: int) -> None:
     for near in (word, word // divisor * divisor, max(word // divisor * divisor - 1, 0), 2**64 - 1):
         numbers = np.array([[near], [divisor], [(2**64 - 1) // divisor]], np.uint64)
@@ -45,7 +45,7 @@ def test_quotients_are_exact(word: int, divisor: int) -> None:
 
 
 @given(st.sampled_from([3, 7, 101, 997]), st.integers(1, 40), words, st.integers(0, 2**32))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_shift(modulus: int, cohorts: int, truth: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     inside = int(rng.integers(1, modulus))
@@ -67,7 +67,7 @@ def test_shift(modulus: int, cohorts: int, truth: int, seed: int) -> None:
 
 
 @given(st.sampled_from([3, 7, 101, 997]), st.integers(2, 40), words, st.integers(0, 2**32))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_classify(modulus: int, number: int, truth: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = rng.integers(0, number, modulus).astype(np.uint32)
@@ -87,7 +87,7 @@ def test_classify(modulus: int, number: int, truth: int, seed: int) -> None:
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 2**61), min_size=10, max_size=10))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_count_into(reports: list[int], start: list[int]) -> None:
     total = np.array(start)
     replacement.count_into(np.array(reports, np.uint32), total)
@@ -95,7 +95,7 @@ def test_count_into(reports: list[int], start: list[int]) -> None:
 
 
 @given(counts, st.integers(0, 2**40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_total_and_keep_at_least(numbers: list[int], threshold: int) -> None:
     kept = naive.at_least(numbers, threshold)
     array = np.array(numbers)
@@ -108,7 +108,7 @@ def test_total_and_keep_at_least(numbers: list[int], threshold: int) -> None:
 
 
 @given(counts, st.integers(0, 2**40), st.integers(0, 2**40), st.floats(-1, 1), st.floats(0, 1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_share_out(numbers: list[int], threshold: int, centre: int, offset: float, share: float) -> None:
     out = np.empty(len(numbers))
     selection.share_out(np.array(numbers), threshold, centre, 3.0, 1.0, 0.5, share, offset, out)

@@ -17,7 +17,7 @@ SIZES = st.integers(2, 200).flatmap(lambda k: st.tuples(st.just(k), st.integers(
 
 
 @given(SIZES, st.integers(0, 2**64 - 1), st.integers(0, 2**32), st.sampled_from([0, 2, 2**61]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_select(sizes: tuple[int, int], truth: int, seed: int, rejection: int) -> None:
     k, w = sizes
     rng = np.random.default_rng(seed)
@@ -36,7 +36,7 @@ def test_select(sizes: tuple[int, int], truth: int, seed: int, rejection: int) -
 
 
 @given(SIZES, st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_codes_of_subsets(sizes: tuple[int, int], seed: int) -> None:
     k, w = sizes
     rng = np.random.default_rng(seed)
@@ -63,7 +63,7 @@ def test_codes_of_subsets(sizes: tuple[int, int], seed: int) -> None:
 
 
 @given(SIZES, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_bytes_that_are_no_code(sizes: tuple[int, int], data: st.DataObject) -> None:
     k, w = sizes
     size = subset_codes.code_bytes(binomial(k, w))

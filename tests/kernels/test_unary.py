@@ -24,7 +24,7 @@ def random_words(seed: int, shape: int | tuple[int, ...]) -> np.ndarray:
 
 
 @given(st.integers(2, 200), st.integers(1, 64), words, words, st.integers(0, 2**32), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_toss_bits(k: int, width: int, other: int, own: int, seed: int, data: st.DataObject) -> None:
     slices = math.ceil(k / 64)
     other &= -(2 ** (64 - width))  # the lower bits of a threshold are zero
@@ -38,7 +38,7 @@ def test_toss_bits(k: int, width: int, other: int, own: int, seed: int, data: st
 
 
 @given(st.integers(1, 3), st.integers(1, 64), words, st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_coins_in_plain_python(slices: int, width: int, threshold: int, seed: int) -> None:
     threshold &= -(2 ** (64 - width))
     drawn = random_words(seed, slices * width).tolist()
@@ -77,7 +77,7 @@ def test_a_block_is_what_the_planes_can_count() -> None:
     st.floats(-0.9, 30).filter(lambda mu: abs(mu) > 1e-6),
     st.sampled_from([1e-6, 0.1, 0.25, 0.4999]),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_gains_and_their_sum(counts: list[int], mu: float, q: float) -> None:
     n = 1000
     expected = n * q
@@ -97,7 +97,7 @@ def test_gains_and_their_sum(counts: list[int], mu: float, q: float) -> None:
 
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=10), st.floats(-0.9, 30))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_largest_violation(counts: list[int], mu: float) -> None:
     n, q, gain = 1000, 0.25, 0.25
     theta = np.array([1.0] + [0.0] * (len(counts) - 1))

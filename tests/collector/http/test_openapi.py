@@ -64,9 +64,7 @@ def meets_no_fault(case: Any, any_collector: Running) -> None:
 
 @pytest.mark.filterwarnings("ignore:Skipped test cases with unsupported payload")  # Parquet
 @SCHEMA.parametrize()
-@settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=EXAMPLES, database=None, suppress_health_check=list(HealthCheck))
 def test_requests_made_from_the_document_meet_no_fault(case: Any, any_collector: Running) -> None:
     meets_no_fault(case, any_collector)
 
@@ -74,7 +72,7 @@ def test_requests_made_from_the_document_meet_no_fault(case: Any, any_collector:
 @pytest.mark.soak
 @pytest.mark.filterwarnings("ignore:Skipped test cases with unsupported payload")
 @SCHEMA.parametrize()
-@settings(max_examples=MANY, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=MANY, database=None, suppress_health_check=list(HealthCheck))
 def test_many_requests_made_from_the_document_meet_no_fault(
     case: Any, any_collector: Running, request: pytest.FixtureRequest, record_property: Record
 ) -> None:

@@ -59,7 +59,7 @@ def test_randomised_response_as_a_matrix_has_its_error_and_its_guarantee() -> No
     ),
     st.sampled_from([2**8, 2**16, 2**64]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_weights_sum_to_the_modulus_and_never_exceed_the_bound(rows: list[list[int]], modulus: int) -> None:
     matrix = [[entry / sum(row) for entry in row] for row in rows]  # floats, whose ratios are a little off
     columns = list(zip(*matrix, strict=True))

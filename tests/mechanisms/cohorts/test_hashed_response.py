@@ -214,7 +214,7 @@ def test_a_report_of_a_cohort_that_does_not_exist_is_named() -> None:
 
 @pytest.mark.twin
 @given(st.integers(1, 9), st.integers(2, 40), st.integers(0, 2**64 - 1), st.booleans(), st.integers(0, 2**32 - 1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_kernel_equals_its_slow_twin(cohorts: int, buckets: int, truth: int, permutes: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     size = int(rng.integers(buckets, 60)) if permutes else 0

@@ -164,7 +164,7 @@ def test_a_plane_of_a_thousand_values_is_served() -> None:
 
 @pytest.mark.twin
 @given(st.data(), words, st.sampled_from([FANO, UNEVEN, complete_design(5, 2)]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_choose_block(data: st.DataObject, truth: int, blocks: list[list[int]]) -> None:
     m = dn.BlockDesign(max(max(block) for block in blocks) + 1, 1.0, blocks)
     values = data.draw(st.lists(st.integers(0, m.k - 1), min_size=1, max_size=20))

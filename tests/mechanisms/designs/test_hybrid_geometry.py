@@ -217,7 +217,7 @@ def slow_shift(
 
 @pytest.mark.twin
 @given(st.sampled_from([3, 7, 31, 781]), st.integers(1, 40), st.integers(0, 2**64 - 1), st.integers(0, 2**32))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_kernel_equals_its_slow_twin(size: int, blocks: int, truth: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     inside = int(rng.integers(1, size))

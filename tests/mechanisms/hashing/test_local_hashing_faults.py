@@ -27,7 +27,7 @@ SIZES = st.sampled_from([(2, 1), (2, 4), (2, 9), (3, 1), (3, 2), (3, 5), (5, 3),
 
 @pytest.mark.twin
 @given(SIZES, st.booleans(), st.integers(0, 2**64 - 1), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_hashing_equals_its_slow_twin(size: tuple[int, int], lines: bool, truth: int, seed: int) -> None:
     (base, count), rng = size, np.random.default_rng(seed)
     k = max(2, base**count)
@@ -61,7 +61,7 @@ def test_folding_equals_its_slow_twin(base: int, count: int) -> None:
 
 
 @given(st.integers(2, 2**31 - 1), st.integers(0, 2**31 - 1))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_division_by_multiplication_is_exact(base: int, number: int) -> None:
     multiplier, shift = division(base)
     for x in (number, number // base * base, number // base * base - 1, 2**31 - 1):

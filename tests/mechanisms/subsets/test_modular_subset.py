@@ -134,7 +134,7 @@ def test_a_budget_of_bits_is_kept_and_more_bits_mean_less_error() -> None:
 
 @pytest.mark.twin
 @given(st.integers(2, 40), tuples, st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_fold_tile_and_gram(k: int, moduli: tuple[int, ...], seed: int) -> None:
     k = max(k, *moduli)
     rng = np.random.default_rng(seed)
@@ -149,7 +149,7 @@ def test_fold_tile_and_gram(k: int, moduli: tuple[int, ...], seed: int) -> None:
 
 @pytest.mark.twin
 @given(tuples, st.integers(0, 2**32), st.sampled_from([0.0, 0.3]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_solve_gram(moduli: tuple[int, ...], seed: int, ridge: float) -> None:
     k = max(moduli)  # which they identify
     rng = np.random.default_rng(seed)
@@ -206,7 +206,7 @@ def test_the_large_simulation_has_the_summarys_totals(monkeypatch: pytest.Monkey
 
 @pytest.mark.twin
 @given(st.data(), tuples)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_select_residues(data: st.DataObject, moduli: tuple[int, ...]) -> None:
     sizes = tuple(data.draw(st.integers(1, m - 1)) for m in moduli)
     truths = [data.draw(words) for _ in moduli]
