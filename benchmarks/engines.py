@@ -1,12 +1,13 @@
 """Files into summaries, against reading them and against DuckDB.
 
-    python -m benchmarks.engines [--users 1e9] [--only grr,csr,clh,olh,oue]
+    python -m benchmarks.engines [--users 1e9] [--only grr,csr,clh,olh,oue,simulate,privatize]
 
 Makes a folder of simulated Parquet files (zstd, k = 1,024, a column of 1,000 groups beside the reports), and measures
 in one run: reading the columns alone with pyarrow, row group by row group on the same number of threads; our engine;
 DuckDB's GROUP BY. Each job runs in a process of its own, which calls it twice and times the second call; the jobs
 take turns, and the best of two turns counts. Results go to benchmarks/engines.json, which docs/make_scale_picture.py
-draws; with --only, those of the other mechanisms stay.
+draws; with --only, those of the others stay. How fast reports are made, by `simulate` and `privatize`, is measured
+too.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deniable as dn
+from benchmarks import making
 from benchmarks.records import stamp
 from deniable.core.parquet import how_written
 from deniable.engines import arrow
@@ -87,9 +89,10 @@ def duck(folder: Path, columns: str, threads: int) -> None:
         connection.sql(f"select {columns}, count(*) from '{folder}/*.parquet' group by {columns}").fetchnumpy()
 
 
-def jobs(folder: Path, name: str, threads: int) -> dict[str, Callable[[], Any]]:
+def jobs(folder: Path, name: str, threads: int, users: int) -> dict[str, Callable[[], Any]]:
     m = mechanism(name)
     return {
+        **making.jobs(m, folder, users, threads),
         "reading": lambda: read(folder, ["report"], threads),
         "reading with groups": lambda: read(folder, ["report", "g"], threads),
         "ours": lambda: arrow.summarize(m, folder, threads=threads),
@@ -98,10 +101,10 @@ def jobs(folder: Path, name: str, threads: int) -> dict[str, Callable[[], Any]]:
     }
 
 
-def one(folder: str, name: str, job: str, threads: str) -> dict[str, float]:
+def one(folder: str, name: str, job: str, threads: str, users: str) -> dict[str, float]:
     """Run one job in this process, once to load, compile and have the files in memory, and then for real."""
     compile_everything()
-    run = jobs(Path(folder), name, int(threads))[job]
+    run = jobs(Path(folder), name, int(threads), int(users))[job]
     run()
     wall, cpu = time.perf_counter(), time.process_time()
     run()
@@ -109,12 +112,13 @@ def one(folder: str, name: str, job: str, threads: str) -> dict[str, float]:
     return {"wall": wall, "cpu": cpu, "MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
-def measured(folder: Path, name: str, wanted: list[str], threads: int) -> dict[str, dict[str, float]]:
+def measured(folder: Path, name: str, wanted: list[str], threads: int, users: int = 0) -> dict[str, dict[str, float]]:
     """The best of several rounds in which the jobs take turns."""
     best: dict[str, dict[str, float]] = {}
     for _ in range(ROUNDS):
         for job in wanted:
-            command = [sys.executable, "-m", "benchmarks.engines", "--one", str(folder), name, job, str(threads)]
+            given = [str(folder), name, job, str(threads), str(users)]
+            command = [sys.executable, "-m", "benchmarks.engines", "--one", *given]
             found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
             kept = best.setdefault(job, found)
             best[job] = {
@@ -126,13 +130,17 @@ def measured(folder: Path, name: str, wanted: list[str], threads: int) -> dict[s
 def main(users: int, only: list[str]) -> None:
     """Measure at three sizes and on one and two threads, print ratios, and keep the record."""
     record: dict[str, Any] = json.loads(RECORD.read_text()) if RECORD.is_file() else {}
-    record |= {"k": K, "groups": GROUPS}
+    record |= {"k": K, "groups": GROUPS, "goals": GOALS}
     if "grr" in only:
         record["grr"] = {**stamp(*PACKAGES), "found": of_grr(users)}
     if others := [name for name in OTHERS if name in only]:
         before = record.get("others", {}).get("found", {})
         kept = {key: found for key, found in before.items() if key.split()[0] not in others}
         record["others"] = {**stamp(*PACKAGES), "found": kept | of_others(others, min(users, OTHER_USERS))}
+    if made := [name for name in making.MOST if name in only]:
+        before = record.get("making", {}).get("found", {})
+        kept = {key: found for key, found in before.items() if key.split()[0] not in made}
+        record["making"] = {**stamp(*PACKAGES), "found": kept | of_making(made, users)}
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
 
 
@@ -160,6 +168,21 @@ def of_others(names: list[str], users: int) -> dict[str, Any]:
     return record
 
 
+def of_making(names: list[str], users: int) -> dict[str, Any]:
+    """How fast reports of grr are made, on one thread and on two, and how many bytes the files have."""
+    record = {}
+    for name in names:
+        size = min(users, making.MOST[name])
+        with tempfile.TemporaryDirectory() as folder:
+            for threads in (1, 2):
+                found: dict[str, Any] = measured(Path(folder), "grr", list(making.names(name)), threads, size)
+                for job, numbers in found.items():
+                    numbers["bytes"] = making.size_of(Path(folder, job.split()[-1]))
+                record[f"{name} {size} {threads}"] = found
+                show(f"{name}, {size:,} reports, {threads} threads", found)
+    return record
+
+
 def show(title: str, found: dict[str, dict[str, float]]) -> None:
     print(title)
     for job, numbers in found.items():
@@ -178,6 +201,7 @@ if __name__ == "__main__":
     else:
         given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
         given.add_argument("--users", type=float, default=1e9, help="reports of grr, and at most of the others")
-        given.add_argument("--only", default="grr,csr,clh,olh,oue", help="mechanisms, with commas between them")
+        everything = ",".join(("grr", *OTHERS, *making.MOST))
+        given.add_argument("--only", default=everything, help=f"some of {everything}, with commas between them")
         chosen = given.parse_args()
         main(int(chosen.users), chosen.only.split(","))

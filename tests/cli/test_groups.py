@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
+from deniable.cli.io.engine import table_in
+from deniable.cli.running import CommandError
 from tests.cli.command import check_refusal, run, succeed
 
 N = 3000
@@ -44,6 +46,27 @@ def test_a_table_of_summaries_is_that_of_the_library(reports: tuple[Any, dn.Summ
         succeed("summarize", source, "--spec", "spec.json", "-o", "all.summary")
         assert dn.Summary.from_bytes(Path("all.summary").read_bytes()) == table.total()
         assert table.total().fingerprint == m.fingerprint
+
+
+def test_a_bit_that_turned_over_in_a_table_changes_no_answer(reports: tuple[Any, dn.SummaryTable]) -> None:
+    _, table = reports
+    succeed("summarize", "reports", "--by", "day,land", "--spec", "spec.json", "-o", "daily.parquet")
+    data, refused = Path("daily.parquet").read_bytes(), 0
+    end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for place in [*range(4, end, 5), *range(end, min(end + 600, len(data)))]:
+        spoilt = bytearray(data)
+        spoilt[place] ^= 1 << place % 8
+        Path("spoilt.parquet").write_bytes(spoilt)
+        try:
+            assert table_in("spoilt.parquet") in (table, None)  # which has lost what says that it is one
+        except CommandError:
+            refused += 1
+    assert refused > 250
+    asked = ("summarize", "short.parquet", "--spec", "spec.json", "-o", "all.summary")
+    pq.write_table(pq.read_table("daily.parquet").slice(1), "short.parquet")
+    check_refusal(run(*asked), "short.parquet: the file is damaged: its groups differ from their checksum")
+    pq.write_table(table.to_arrow().slice(1), "short.parquet")  # as others write it
+    succeed(*asked)
 
 
 def test_tables_are_added_and_rolled_up(reports: tuple[Any, dn.SummaryTable]) -> None:
@@ -130,3 +153,10 @@ def test_wrong_groups_are_refused_in_one_line(words: str, message: str, reports:
     Path("empty").mkdir()
     check_refusal(run(*words.split()), message)
     assert not Path("x.parquet").exists()
+
+
+@pytest.mark.usefixtures("reports")
+def test_an_empty_list_of_columns_is_refused() -> None:
+    for by in ("", " "):
+        asked = ("summarize", "reports", "--by", by, "--spec", "spec.json", "-o", "daily.parquet")
+        check_refusal(run(*asked), "--by must name columns")

@@ -49,6 +49,7 @@ def test_other_commands_read_the_files(spec: Path, tmp_path: Path) -> None:
         (["--users", "1.5"], "'1.5' is not a whole number"),
         (["--users", "many"], "'many' is not a whole number"),
         (["--users", "inf"], "'inf' is not a whole number"),
+        (["--users", "1e1000000000"], "'1e1000000000' is not a whole number"),
         (["--users", "0"], "users must be a whole number from 1"),
         (["--users", "10", "--by", "day"], "--by must have the form NAME=NUMBER"),
         (["--users", "10", "--by", "day=x"], "--by must have the form NAME=NUMBER"),

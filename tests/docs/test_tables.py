@@ -133,6 +133,20 @@ def test_figures_of_engines_are_those_of_the_record(name: str) -> None:
     assert shown.strip() == script.text_of(name)
 
 
+def test_the_table_of_making_says_what_was_measured_and_a_ratio_whether_it_misses_its_goal() -> None:
+    script = load("make_scale_picture.py")
+    stamp = {"date": "2026-01-31T12:00:00+00:00", "cpu": "A processor"}
+    assert "not measured yet" in script.making({})[0]
+    found = {
+        "simulate 3000000 2": {"simulate zstd": {"wall": 1.5, "bytes": 4e6}, "writing zstd": {"wall": 0.05}},
+        "privatize 1000000 1": {"privatize": {"wall": 0.25}},
+    }
+    text = "\n".join(script.making({"making": {**stamp, "found": found}}))
+    assert "| `simulate --compression zstd` | 2 | 3,000,000 | 1.50 s | 2 | 4 | 0.050 s |" in text
+    assert "| `privatize` | 1 | 1,000,000 | 0.25 s | 4 |  |  |" in text
+    assert [script.judged(ratio, 1.5) for ratio in (1.5, 1.51)] == ["1.50", "1.51 **(missed)**"]
+
+
 def test_tables_of_spark_and_memory_say_what_was_measured() -> None:
     script = load("make_scale_picture.py")
     stamp = {"date": "2026-01-31T12:00:00+00:00", "cpu": "A processor", "versions": {"pyspark": "4"}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections import Counter
@@ -193,6 +194,16 @@ def test_what_hidden_files_hold_does_not_count(tmp_path: Path, grr: tuple[Any, d
     assert arrow.summarize(m, f"{folder}/_temporary/*/*.parquet").n == len(reports)
 
 
+def test_folders_and_pipes_with_the_names_of_files_are_no_files(
+    tmp_path: Path, grr: tuple[Any, dn.Reports, Any]
+) -> None:
+    m, reports, table = grr
+    (tmp_path / "monday.parquet").mkdir()  # as Spark writes it
+    pq.write_table(table, tmp_path / "monday.parquet" / "part-0.parquet")
+    os.mkfifo(tmp_path / "pipe.parquet")
+    assert arrow.summarize(m, tmp_path).n == len(reports)
+
+
 def test_a_dataset_keeps_the_mark_of_each_of_its_files(tmp_path: Path) -> None:
     m = dn.mechanism("grr", k=4, epsilon=1.0)
     for day in range(2):
@@ -287,6 +298,10 @@ def wrong_sources(folder: Path, table: Any) -> Iterator[tuple[Any, type[Exceptio
     yield folder / "nothing", dn.InvalidArgument, "hold files whose names end in .parquet"
     yield f"{folder}/nothing/*.parquet", dn.InvalidArgument, "source must match a file"
     yield folder / "missing.parquet", dn.MalformedReport, "there is no such file"
+    (folder / "lost").mkdir()
+    (folder / "lost" / "r.parquet").symlink_to(folder / "missing.parquet")
+    yield folder / "lost", dn.MalformedReport, "lost/r.parquet: there is no such file"
+    yield f"{folder}/a\0b.parquet", dn.InvalidArgument, "source must be a path, which holds no null character"
     yield [good, good], dn.InvalidArgument, "name every file once"
     yield 5, dn.InvalidArgument, "source must be a path"
     yield [], dn.InvalidArgument, "source must be a path"

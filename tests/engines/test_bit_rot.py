@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -71,6 +74,40 @@ def test_a_bit_that_turned_over_is_noticed(make: Callable[[Path], Path], m: Any,
     asked = ("summarize", path, "--spec", tmp_path / "spec.json", "-o", tmp_path / "x.summary")
     check_refusal(run(*asked), "the file is damaged")
     check_refusal(run(asked[0], "-", *asked[2:], stdin=path.read_bytes()), "CRC checksum verification failed")
+
+
+def test_a_bit_of_the_footer_changes_no_answer_and_ends_no_process(m: Any, tmp_path: Path) -> None:
+    simulate_files(m, tmp_path / "made", 2000)
+    path = tmp_path / "made" / "part-000000.parquet"
+    command = [sys.executable, "-m", "tests.engines.footer_bits", str(path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert set(found) == {"refused", "counted as before"}
+    assert min(found.values()) > 200
+
+
+def test_rows_that_a_footer_hides_are_missed(m: Any, tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    pq.write_table(m.privatize(np.arange(USERS) % 256, seed=1).to_arrow(), path)
+    data, asked = path.read_bytes(), ("summarize", "-", "--spec", tmp_path / "spec.json", "-o", tmp_path / "x.summary")
+    number = bytes([0xC0, 0xB8, 0x02])  # 20,000, as Thrift writes it
+    end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    places = [place for place in range(end, len(data)) if data[place:].startswith(number)]
+    assert len(places) == 3
+    of_file, _, of_row_group = places  # between them, values of the column
+    for spoilt_places, mask, reason in [
+        ([of_file], 64, "it has 19968 rows, and its row groups have 20000"),
+        ([of_row_group], 64, "it has 20000 rows, and its row groups have 19968"),
+        ([of_file, of_row_group], 2, "row group 0 has 20001 rows, and 20000 were found"),
+    ]:
+        spoilt = bytearray(data)
+        for place in spoilt_places:
+            spoilt[place] ^= mask
+        path.write_bytes(spoilt)
+        with pytest.raises(dn.MalformedReport, match=f"the file is damaged: {reason}"):
+            arrow.summarize(m, path)
+        check_refusal(run(*asked, stdin=bytes(spoilt)), f"standard input: {reason}")
 
 
 def test_what_the_commands_write_has_checksums(m: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.parquet import encryption
 
 import deniable as dn
 from deniable.core.parquet import how_written
 from deniable.engines import arrow, dictionary_pages
+from deniable.engines.footers import Footer
 
 N = 6000
 SMALL_PAGES = {"write_batch_size": 64, "data_page_size": 300}
@@ -35,7 +38,7 @@ def numbers(kind: Any, k: int = 300) -> Any:
 def both(path: Path, names: list[str], group: int = 0) -> tuple[dict[str, Any], Any]:
     """What is read page by page, and what Arrow reads."""
     with pq.ParquetFile(path) as file:
-        read = dictionary_pages.columns(str(path), file.metadata, group, file.schema_arrow, names)
+        read = dictionary_pages.columns(Footer(str(path), file.metadata), group, file.schema_arrow, names)
         return read, file.read_row_group(group, names)
 
 
@@ -107,7 +110,31 @@ def test_a_name_with_a_dot_is_not_taken_for_a_column_within_a_column(tmp_path: P
     schema = pa.schema([pa.field("a", inner.type, False), pa.field("a.b", pa.uint32(), False)])
     pq.write_table(pa.table([inner, numbers(pa.uint32())], schema), tmp_path / "a.parquet", compression="zstd")
     with pq.ParquetFile(tmp_path / "a.parquet") as file:
-        assert dictionary_pages.columns(tmp_path / "a.parquet", file.metadata, 0, file.schema_arrow, ["a.b"]) == {}
+        footer = Footer(str(tmp_path / "a.parquet"), file.metadata)
+        assert dictionary_pages.columns(footer, 0, file.schema_arrow, ["a.b"]) == {}
+
+
+def test_encrypted_columns_are_left_to_arrow(tmp_path: Path) -> None:
+    class Keys(encryption.KmsClient):  # type: ignore[misc]
+        """Keys that are hidden from nobody."""
+
+        def __init__(self, _: object) -> None:
+            super().__init__()
+
+        def wrap_key(self, key: bytes, _: str) -> bytes:
+            return base64.b64encode(key)
+
+        def unwrap_key(self, key: bytes, _: str) -> bytes:
+            return base64.b64decode(key)
+
+    m, path = dn.mechanism("grr", k=300, epsilon=2.0), tmp_path / "r.parquet"
+    table = m.privatize(np.arange(N) % 300, seed=1).to_arrow()
+    how = encryption.EncryptionConfiguration(footer_key="f", column_keys={"c": ["report"]}, plaintext_footer=True)
+    keys = encryption.CryptoFactory(Keys).file_encryption_properties(encryption.KmsConnectionConfig(), how)
+    with pq.ParquetWriter(path, table.schema, encryption_properties=keys) as writer:
+        writer.write_table(table)
+    with pytest.raises(dn.MalformedReport, match="Cannot decrypt"):
+        arrow.summarize(m, path)
 
 
 @pytest.mark.parametrize("limit", ["_MOST_ROWS", "_MOST_BYTES", "_MOST_PAGES", "_MOST_WIDTH"])
@@ -131,12 +158,13 @@ def test_damage_is_left_to_arrow_or_read_as_arrow_reads_it(compression: str, che
     metadata, schema, whole = pq.read_metadata(path), pq.read_schema(path), path.read_bytes()
     chunk = metadata.row_group(0).column(0)
     begin, end = chunk.dictionary_page_offset, chunk.dictionary_page_offset + chunk.total_compressed_size
-    declined = 0
+    declined, footer = 0, Footer(str(path), metadata)
+    assert footer.chunks is not None  # which stay as they are
     for _ in range(300):
         spoilt = bytearray(whole)
         spoilt[random.integers(begin, end)] ^= 1 << random.integers(8)
         path.write_bytes(bytes(spoilt[: random.integers(begin, end)] if random.random() < 0.05 else spoilt))
-        read = dictionary_pages.columns(str(path), metadata, 0, schema, ["a"])
+        read = dictionary_pages.columns(footer, 0, schema, ["a"])
         declined += not read
         if read and not same(read["a"], table["a"]):
             with pq.ParquetFile(path, metadata=metadata, page_checksum_verification=True) as file:

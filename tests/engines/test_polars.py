@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -53,7 +54,7 @@ def test_a_spec_serves_as_well_as_its_mechanism() -> None:
         (lambda m: summarized(m, pl.lit(70)), "report must lie from 0 to 69"),
         (lambda m: summarized(m, pl.lit(-1)), "must not be negative"),
         (lambda m: privatized(m, "value"), "got a value of type str"),
-        (lambda m: privatized(m, pl.lit(None, pl.Int64)), "no answer"),
+        (lambda m: privatized(m, pl.col("value").cast(pl.Int64, strict=False)), "no answer"),
         (lambda _: summarized(counted_of("heavy hitters"), pl.lit(1)), "pairs of a level and a report"),
     ],
 )
@@ -61,6 +62,37 @@ def test_a_mistake_has_one_clear_error_that_quotes_no_value(expression: Any, rea
     with pytest.raises(dn.DeniableError, match=reason) as raised:
         pl.DataFrame({"value": [SECRET]}).select(expression(counted_of("grr")))
     assert SECRET not in str(raised.value)
+
+
+def test_one_value_for_all_rows_is_refused_where_its_report_would_be_copied() -> None:
+    m, frame = counted_of("grr"), pl.DataFrame({"value": [3] * 1000})
+    for literal in (pl.lit(3), pl.lit(3).alias("value"), pl.lit(None, pl.Int64)):
+        with pytest.raises(dn.InvalidArgument, match="column must have a value in each row, got 'a literal'"):
+            privatized(m, literal)
+    assert len(pl.select(privatized(m, pl.lit(frame["value"])))) == 1000
+    with pytest.raises(pl.exceptions.PolarsError, match="length 1"):
+        frame.with_columns(privatized(m, pl.col("value").first()))
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_rows_of_one_value_have_a_fresh_report_each(engine: Any, tmp_path: Path) -> None:
+    wide = dn.mechanism("oue", k=100, epsilon=0.5)
+    (tmp_path / "land=3").mkdir()
+    pl.DataFrame({"value": [3] * 500}).write_parquet(tmp_path / "land=3" / "r.parquet")
+    frame = pl.scan_parquet(tmp_path / "**/*.parquet", hive_partitioning=True).with_columns(pl.lit(3).alias("same"))
+    for column in ("value", "land", "same", pl.col("same") + 1):
+        made = frame.with_columns(privatized(wide, column)).collect(engine=engine)
+        assert made["report"].cast(pl.List(pl.UInt64)).n_unique() == 500
+
+
+def test_each_group_has_fresh_coins_but_not_with_a_seed() -> None:
+    m = counted_of("oue")
+    frame = pl.DataFrame({"group": [1] * 50 + [2] * 50, "value": [3] * 100})
+    for seed, different in ((None, 100), (1, 50)):
+        made = frame.group_by("group").agg(privatized(m, "value", seed=seed)).explode("report")
+        assert made["report"].cast(pl.List(pl.UInt64)).n_unique() == different
+    made = frame.select(privatized(m, "value", seed=1))
+    assert made["report"].cast(pl.List(pl.UInt64)).n_unique() == 100
 
 
 def test_a_seed_is_checked_before_anything_runs() -> None:

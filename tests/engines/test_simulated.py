@@ -129,6 +129,8 @@ def test_a_simulation_that_breaks_off_leaves_no_half_file_and_can_be_replaced(tm
     [
         ({"users": 0}, "users must be a whole number"),
         ({"by": {"n": 3}}, "not be called 'n'"),
+        ({"by": {"report": 2}}, "not be called 'report'"),
+        ({"by": {"level": 2}}, "not be called 'level'"),
         ({"by": {"a/b": 3}}, "letters, digits and _"),
         ({"by": {"a": 0}}, "by must be"),
         ({"by": {"a": 1000, "b": 1000}}, "at most 100,000 groups"),

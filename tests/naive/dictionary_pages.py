@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def number(data: bytes, at: int) -> tuple[int, int]:
+def number(data: bytes, at: int, most: int = 5) -> tuple[int, int]:
     """A number with 7 bits in each byte, and where it ends."""
     value = 0
-    for place in range(5):
+    for place in range(most):
         value += (data[at + place] & 127) << (7 * place)
         if data[at + place] < 128:
             return value, at + place + 1
-    raise ValueError("more than 5 bytes")
+    raise ValueError("too many bytes")
 
 
 def entries(data: bytes, width: int, table: Sequence[int], size: int) -> list[int] | None:
@@ -46,7 +46,7 @@ def structure(data: bytes, at: int) -> tuple[dict[int, Any], int]:
     """The fields of a structure of Thrift's compact protocol, and where it ends."""
     fields: dict[int, Any] = {}
     field = 0
-    while data[at]:
+    while data[at] & 15:
         kind, ahead = data[at] & 15, data[at] >> 4
         if not ahead:
             raise ValueError("a field by its number")

@@ -3,6 +3,8 @@
 A bit that turns over on a disk can leave a page that decodes, and a report that nobody sent. Readers compare the
 checksums; pages of other writers, which have none, are read as they are. Reports are read from the first to the last,
 and every page costs a reader some time by itself.
+
+No checksum covers the end of a file: what it says of rows must agree with itself, and with what is read.
 """
 
 from __future__ import annotations
@@ -26,3 +28,17 @@ def how_written() -> dict[str, Any]:
     known = inspect.signature(pq.ParquetWriter).parameters
     pages = {name: rows for name, rows in _PAGES.items() if name in known}
     return {"compression": "zstd", "write_page_checksum": True, **pages}
+
+
+def check_rows(metadata: Any) -> None:
+    """Refuse a file that has not as many rows as its row groups have together, by an error as of Arrow."""
+    rows = sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
+    if rows != metadata.num_rows:
+        raise OSError(f"it has {metadata.num_rows} rows, and its row groups have {rows}")
+
+
+def check_read(metadata: Any, row_group: int, rows: int) -> None:
+    """Refuse a row group in which there were more or fewer rows than it is said to have, by an error as of Arrow."""
+    said = metadata.row_group(row_group).num_rows
+    if rows != said:
+        raise OSError(f"row group {row_group} has {said} rows, and {rows} were found")

@@ -14,8 +14,9 @@ import numpy as np
 
 from deniable.core.arrays import Bytes, Integers, Numbers
 from deniable.core.extras import needed
+from deniable.engines.footers import Footer
 from deniable.kernels import dictionary_pages as kernel
-from deniable.kernels import pay_for
+from deniable.kernels import footers, pay_for
 
 _MOST_ROWS = 2**22  # of a row group, whose column is read at once
 _MOST_BYTES = 2**25  # of a column, and of a page
@@ -25,7 +26,7 @@ _DATA_PAGE, _DICTIONARY_PAGE = 0, 2
 _PLAIN, _OF_DICTIONARY, _RUNS = 0, (2, 8), 3  # encodings; 2 is an older name of 8
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _FRAME = 18  # bytes of the longest header of a zstd frame
-_PHYSICAL = {4: "INT32", 8: "INT64"}
+_KINDS = {4: 1, 8: 2}  # of numbers of so many bytes
 
 Expand = Callable[[Any, int], Any]
 
@@ -34,7 +35,7 @@ class _Declined(Exception):
     """A column that is for Arrow to read."""
 
 
-def columns(path: str, metadata: Any, row_group: int, schema: Any, names: Iterable[str]) -> dict[str, Any]:
+def columns(footer: Footer, row_group: int, schema: Any, names: Iterable[str]) -> dict[str, Any]:
     """Read those of the columns of a row group that can be read here, as Arrow arrays."""
     with needed():
         import pyarrow as pa
@@ -42,23 +43,23 @@ def columns(path: str, metadata: Any, row_group: int, schema: Any, names: Iterab
     # a dot may also stand for a column within a column
     wanted = {name: schema.field(name).type for name in names if "." not in name}
     wanted = {name: kind for name, kind in wanted.items() if _as_stored(kind)}
-    group = metadata.row_group(row_group)
-    if not (wanted and 0 < group.num_rows <= _MOST_ROWS and pay_for(group.num_rows)):
+    rows = footer.metadata.row_group(row_group).num_rows
+    if not (wanted and 0 < rows <= _MOST_ROWS and pay_for(rows)) or footer.chunks is None:
         return {}
     found = {}
-    with open(path, "rb", buffering=0) as file:
-        for place in range(metadata.num_columns):
-            stored = metadata.schema.column(place)
+    with open(footer.path, "rb", buffering=0) as file:
+        for place, chunk in enumerate(footer.chunks[row_group]):
+            stored = footer.metadata.schema.column(place)
             kind = wanted.get(stored.path)
             if kind is None or stored.max_repetition_level or stored.max_definition_level > 1:
                 continue
-            numbers = pa.allocate_buffer(group.num_rows * kind.bit_width // 8)
+            numbers = pa.allocate_buffer(rows * kind.bit_width // 8)
             out = np.frombuffer(numbers, f"<u{kind.bit_width // 8}")
             try:
-                _read(file, group.column(place), stored.max_definition_level == 1, out)
+                _read(file, chunk, stored.max_definition_level == 1, out)
             except _Declined:
                 continue
-            found[stored.path] = pa.Array.from_buffers(kind, group.num_rows, [None, numbers])
+            found[stored.path] = pa.Array.from_buffers(kind, rows, [None, numbers])
     return found
 
 
@@ -75,12 +76,12 @@ def _require(holds: Any) -> None:
         raise _Declined
 
 
-def _read(file: Any, chunk: Any, nullable: bool, out: Numbers) -> None:
+def _read(file: Any, chunk: Integers, nullable: bool, out: Numbers) -> None:
     """Fill `out` with the numbers of a column."""
-    _require(chunk.physical_type == _PHYSICAL[out.itemsize] and not chunk.file_path)
-    _require(chunk.has_dictionary_page and chunk.compression in _EXPANDING)
-    begin, size = chunk.dictionary_page_offset, chunk.total_compressed_size
-    _require(begin is not None and begin > 0 and 0 < size <= _MOST_BYTES)
+    codec, begin, size = (int(chunk[each]) for each in (footers.CODEC, footers.BEGIN, footers.SIZE))
+    _require(chunk[footers.KIND] == _KINDS[out.itemsize] and chunk[footers.ELSEWHERE] == kernel.MISSING)
+    _require(chunk[footers.VALUES] == len(out) and codec in _EXPANDING)
+    _require(begin > 0 and 0 < size <= _MOST_BYTES)
     data = np.frombuffer(_bytes_of(file, begin, size), np.uint8)
     pages = np.empty((_MOST_PAGES, kernel.FIELDS), np.int64)
     number = kernel.page_headers(data, pages, np.empty(kernel.DEPTH, np.int64))
@@ -89,7 +90,7 @@ def _read(file: Any, chunk: Any, nullable: bool, out: Numbers) -> None:
     _require(largest <= _MOST_BYTES)
     _require((others[:, kernel.KIND] == _DATA_PAGE).all() and np.isin(others[:, kernel.ENCODING], _OF_DICTIONARY).all())
     _require(others[:, kernel.VALUES].min() > 0 and others[:, kernel.VALUES].sum() == len(out))
-    expand = _EXPANDING[chunk.compression]()
+    expand = _EXPANDING[codec]()
     table = _dictionary(pages[0], _body(pages[0], data, expand), out.dtype)
     known = len(table)
     words, filled = np.zeros(largest // 8 + 3, np.uint64), 0  # of one page, and two more
@@ -180,4 +181,4 @@ def _frame_size(start: bytes) -> int | None:
     return size if length and begin + length <= len(start) else None
 
 
-_EXPANDING: dict[str, Callable[[], Expand]] = {"ZSTD": _from_zstd, "UNCOMPRESSED": _as_it_is}
+_EXPANDING: dict[int, Callable[[], Expand]] = {0: _as_it_is, 6: _from_zstd}  # by the number of a compression

@@ -30,6 +30,7 @@ class Counts:
 
     whole: GroupAccumulator
     apart: GroupAccumulator | None  # each source by itself
+    taken: int = 0  # the number of the unit that the thread has taken last
 
     @property
     def n(self) -> int:
@@ -64,6 +65,7 @@ class Job:
     apart: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _stopped: bool = False
+    _taken: int = 0
 
     def run(self, work: Work, threads: int | None, progress: Progress | None, before: int = 0) -> Counts:
         """Count all units, until the list is empty or one of the threads fails; `before` were counted earlier."""
@@ -85,9 +87,9 @@ class Job:
                         break
             finally:
                 self._stopped = True  # also when the user interrupts: threads end after their batch
-        errors = [error for each in running if (error := each.exception()) is not None]
-        if errors:
-            raise min(errors, key=str)  # two threads may fail at once
+        failed = {part.taken: error for part, each in zip(parts, running, strict=True) if (error := each.exception())}
+        if failed:
+            raise failed[min(failed)]  # two threads may fail at once: what comes first is named
         total, *others = parts
         for other in others:
             total.merge(other)
@@ -97,12 +99,14 @@ class Job:
         apart = GroupAccumulator(self.counted, _SOURCE) if self.apart else None
         return Counts(GroupAccumulator(self.counted, self.by, most_bytes=most_bytes), apart)
 
-    def _next(self, units: Iterator[Unit]) -> Unit | None:
+    def _next(self, units: Iterator[Unit], part: Counts) -> Unit | None:
         with self._lock:
+            self._taken += 1
+            part.taken = self._taken
             return None if self._stopped else next(units, None)
 
     def _count(self, units: Iterator[Unit], part: Counts) -> None:
-        while (unit := self._next(units)) is not None:
+        while (unit := self._next(units, part)) is not None:
             for where, batch in unit.batches():
                 if self._stopped:
                     return

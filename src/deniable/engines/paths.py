@@ -28,6 +28,9 @@ def paths_of(source: Any, repeats: bool) -> list[Found] | None:
     several = source if isinstance(source, (list, tuple)) else [source]
     if not several or not all(isinstance(each, (str, os.PathLike)) for each in several):
         return None
+    for each in several:
+        if "\0" in os.fsdecode(each):
+            raise InvalidArgument("source", "be a path, which holds no null character", os.fsdecode(each))
     found = [Found(path, place) for place, each in enumerate(several) for path in _expanded(os.fspath(each))]
     seen: dict[str, str] = {}
     for each in found if not repeats else ():
@@ -41,7 +44,8 @@ def paths_of(source: Any, repeats: bool) -> list[Found] | None:
 
 def _expanded(path: str) -> Sequence[str]:
     if os.path.isdir(path):
-        found = sorted(str(each) for each in Path(path).rglob("*.parquet") if _is_data(str(each), path))
+        named = (each for each in Path(path).rglob("*.parquet") if each.is_file() or not each.exists())  # a lost link
+        found = sorted(str(each) for each in named if _is_data(str(each), path))
         if not found:
             raise InvalidArgument("source", "hold files whose names end in .parquet", path)
         return found

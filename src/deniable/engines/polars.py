@@ -51,7 +51,11 @@ def privatized(mechanism: Any, column: Any, *, seed: int | None = None) -> Any:
     """An expression: a fresh report for each value, named `report`; a struct of level and report for heavy hitters.
 
     Whenever a lazy frame is collected, new reports are made, and reports made twice cost epsilon twice: collect once,
-    and keep the result. With a seed they are the same each time, for simulation only.
+    and keep the result. With a seed they are the same each time, for simulation only; within `group_by` and `over`
+    they are the same in each group, so make seeded reports first, and group then.
+
+    A value for all rows has one report: a literal is refused. Of an aggregate, such as `pl.col("theme").first()`,
+    polars' streaming engine copies the one report to all rows, where its other engine raises an error.
     """
     with needed():
         import polars as pl
@@ -72,9 +76,21 @@ def privatized(mechanism: Any, column: Any, *, seed: int | None = None) -> Any:
         except InvalidArgument as error:  # polars makes errors anew, from their message alone
             raise DeniableError(str(error)) from None
 
-    # with a seed the order counts, so all rows are made at once
-    made = _expression(column).map_batches(make, return_dtype=kind, is_elementwise=seed is None)
+    # of what is elementwise, polars computes one value and copies it, where a column has the same value in all rows
+    made = _of_rows(column).map_batches(make, return_dtype=kind, is_elementwise=False)
     return made.alias(COLUMN)
+
+
+def _of_rows(column: Any) -> Any:
+    """The expression of a column, unless it is one value for all rows, whose report would be copied."""
+    with needed():
+        import polars as pl
+
+    expression = _expression(column)
+    if expression.meta.is_literal(allow_aliasing=True) and pl.select(expression).height == 1:
+        hint = "Its one report would be copied to all rows: make it a column first, by with_columns."
+        raise InvalidArgument("column", "have a value in each row", "a literal", hint)
+    return expression
 
 
 def _expression(column: Any) -> Any:

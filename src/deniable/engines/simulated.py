@@ -22,13 +22,14 @@ from deniable.core.batches import slices
 from deniable.core.errors import InvalidArgument
 from deniable.core.extras import needed
 from deniable.core.parquet import how_written
-from deniable.core.reports import Reports
+from deniable.core.reports import COLUMN, Reports
 from deniable.core.threads import share, workers
 from deniable.core.validate import choice, whole
 from deniable.engines.columns import width_of
 from deniable.engines.folders import prepared, record
 from deniable.engines.populations import Population
 from deniable.grouping.keys import group_columns
+from deniable.heavy_hitters.collected import LEVEL_COLUMN
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.randomness.simulated import part
 
@@ -126,6 +127,9 @@ def _folders(by: Mapping[str, int]) -> Iterator[str]:
     for name in names:
         if not name.isidentifier():
             raise InvalidArgument("by", "name columns by letters, digits and _", name)
+        if name in (COLUMN, LEVEL_COLUMN):
+            hint = "The key of a folder hides a column of that name from other tools."
+            raise InvalidArgument("by", f"not be called {name!r}", name, hint)
         total *= whole(1, MOST_GROUPS, by=by[name])
         if total > MOST_GROUPS:
             raise InvalidArgument("by", f"make at most {MOST_GROUPS:,} groups", dict(by))

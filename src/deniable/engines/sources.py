@@ -11,9 +11,10 @@ from typing import Any, Protocol
 from deniable.core.batches import ROWS, rows_at_once
 from deniable.core.errors import DeniableError, FingerprintMismatch, InvalidArgument, MalformedReport, cut, listed
 from deniable.core.extras import needed
-from deniable.core.parquet import READ
+from deniable.core.parquet import READ, check_read, check_rows
 from deniable.core.reports import Reports, read_metadata
 from deniable.engines import dictionary_pages
+from deniable.engines.footers import Footer
 from deniable.engines.partitions import Types, check_types, folder_keys
 from deniable.engines.paths import Found, paths_of
 from deniable.grouping.counting import Counted, layout_of, report_columns, reports_from
@@ -80,7 +81,7 @@ class _File:
     """A Parquet file of reports whose schema has been checked."""
 
     path: str
-    metadata: Any  # the file's footer
+    footer: Footer
     schema: Any
     keys: Mapping[str, Key]  # that its folders name
     source: int
@@ -108,12 +109,13 @@ class RowGroup:
         columns, row = [*report_columns(self.counted), *stored], 0
         file, schema = self.file, self.file.schema
         with reading(file.path):
-            found = dictionary_pages.columns(file.path, file.metadata, self.number, schema, columns)
+            found = dictionary_pages.columns(file.footer, self.number, schema, columns)
             for part in self._parts(found, [name for name in columns if name not in found]):
                 arrays = [found[name].slice(row, len(part)) if name in found else part.column(name) for name in columns]
                 batch = pa.RecordBatch.from_arrays(arrays, columns)
                 yield f"{file.path}: row group {self.number}, row {row + 1}", batch
                 row += len(batch)
+            check_read(file.footer.metadata, self.number, row)
 
     def _parts(self, found: Mapping[str, Any], others: list[str]) -> Iterator[Any]:
         """Parts of bounded length, with the columns that are still to be read."""
@@ -121,11 +123,11 @@ class RowGroup:
             import pyarrow.parquet as pq
 
         if not others:
-            first, rows = next(iter(found.values())), self.file.metadata.row_group(self.number).num_rows
-            yield from (first.slice(start, self.rows) for start in range(0, rows, self.rows))
+            first = next(iter(found.values()))
+            yield from (first.slice(start, self.rows) for start in range(0, len(first), self.rows))
             return
         texts = _texts(self.file.schema, others)
-        opened = pq.ParquetFile(self.file.path, metadata=self.file.metadata, read_dictionary=texts, **READ)
+        opened = pq.ParquetFile(self.file.path, metadata=self.file.footer.metadata, read_dictionary=texts, **READ)
         with opened:
             yield from opened.iter_batches(self.rows, [self.number], others, use_threads=False)
 
@@ -165,16 +167,16 @@ def files(paths: Sequence[Found], wanted: Wanted) -> Work:
         if not reason:
             opened.append(file)
         elif wanted.skipping:
-            left_out[reason] += file.metadata.num_rows
+            left_out[reason] += file.footer.metadata.num_rows
         else:
             raise MalformedReport(f"{found.path}: {reason}")
     rows = rows_at_once(layout_of(counted).row_bytes, _ROWS)
     units = [
         RowGroup(file, number, counted, wanted.by, rows)
         for file in opened
-        for number in range(file.metadata.num_row_groups)
+        for number in range(file.footer.metadata.num_row_groups)
     ]
-    return Work(units, sum(file.metadata.num_rows for file in opened), left_out)
+    return Work(units, sum(file.footer.metadata.num_rows for file in opened), left_out)
 
 
 def _opened(found: Found, wanted: Wanted) -> tuple[_File, str]:
@@ -185,7 +187,8 @@ def _opened(found: Found, wanted: Wanted) -> tuple[_File, str]:
     path, by, counted = found.path, wanted.by, wanted.counted
     with reading(path):
         with pq.ParquetFile(path) as file:
-            schema, metadata = file.schema_arrow, file.metadata
+            schema, footer = file.schema_arrow, Footer(path, file.metadata)
+        check_rows(footer.metadata)
         fingerprint = read_metadata(schema.metadata)[0]
         if fingerprint != counted.fingerprint:
             raise FingerprintMismatch(f"{path}: a batch of reports", counted.fingerprint, fingerprint)
@@ -197,7 +200,7 @@ def _opened(found: Found, wanted: Wanted) -> tuple[_File, str]:
     missing = [name for name, key in named.items() if key is None]
     reason = f"the folder has no value of {missing[0]!r}, so its rows are in no group" if missing else ""
     keys = {name: key for name, key in named.items() if key is not None}
-    return _File(path, metadata, schema, keys, found.source), reason
+    return _File(path, footer, schema, keys, found.source), reason
 
 
 def check_columns(names: Sequence[str], by: Iterable[str]) -> None:
@@ -217,6 +220,9 @@ def check_report_columns(names: Sequence[str], counted: Counted, what: str = "so
 @contextmanager
 def reading(path: str) -> Iterator[None]:
     """Word what goes wrong with a file: damage, a file that is gone, a layout that is no report's."""
+    with needed():
+        import pyarrow as pa
+
     try:
         yield
     except FileNotFoundError:
@@ -227,7 +233,7 @@ def reading(path: str) -> Iterator[None]:
         if error.errno is None:  # how Arrow words damage
             raise MalformedReport(f"{path}: the file is damaged: {cut(str(error), 200)}") from None
         raise MalformedReport(f"{path}: the file cannot be read: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, pa.ArrowException) as error:
         if isinstance(error, DeniableError):
             raise
         raise MalformedReport(f"{path}: this is no Parquet file, or it is damaged: {cut(str(error), 200)}") from None

@@ -23,10 +23,10 @@ _NONE, _ONE, _LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
 
 @part
-def number(data: Bytes, at: int, end: int) -> tuple[int, int]:
-    """A whole number of any number of bytes, with 7 bits in each, and where it ends; declined if it does not."""
+def number(data: Bytes, at: int, end: int, bits: int = _BITS) -> tuple[int, int]:
+    """A whole number of so many bits, 7 of them in each byte, and where it ends; declined if it does not."""
     value = 0
-    for shift in range(0, _BITS, 7):
+    for shift in range(0, bits, 7):
         if at >= end:
             break
         byte = int(data[at])
@@ -38,7 +38,7 @@ def number(data: Bytes, at: int, end: int) -> tuple[int, int]:
 
 
 @part
-def _skipped(data: Bytes, at: int, kind: int) -> int:
+def skipped(data: Bytes, at: int, kind: int) -> int:
     """Where a field that is no number and no structure ends (Thrift, compact protocol)."""
     if kind in (1, 2):  # true, false
         return at
@@ -85,7 +85,7 @@ def _header(data: Bytes, at: int, found: Integers, fields: Integers) -> int:
             elif depth == 1 and fields[0] in (_DATA, _DICTIONARY) and field <= 3:
                 found[VALUES + field - 1] = value
         else:
-            at = _skipped(data, at, kind)
+            at = skipped(data, at, kind)
     return DECLINED
 
 

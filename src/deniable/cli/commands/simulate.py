@@ -10,12 +10,14 @@ import typer
 
 from deniable.cli.options import SpecFile, mechanism_of
 
+_MOST_DIGITS = 30  # after the first: more than any limit has, and few enough to be written out
+
 
 def whole_number(text: str | int) -> int:
     """Read a whole number, which may be written as 1e9; a default is a number already."""
     try:
         number = Decimal(text)
-        if number == (found := int(number)):
+        if number.adjusted() <= _MOST_DIGITS and number == (found := int(number)):
             return found
     except (InvalidOperation, ValueError, OverflowError):
         pass

@@ -54,6 +54,7 @@ def is_on_disk(name: str) -> bool:
 
 def table_in(name: str) -> SummaryTable | None:
     """Read a table of summaries; None if the file is something else."""
+    from deniable.grouping.parquet import read_parquet
     from deniable.grouping.table import SummaryTable, is_summary_table
 
     if not is_on_disk(name):
@@ -62,7 +63,10 @@ def table_in(name: str) -> SummaryTable | None:
         if kind_of(file) != PARQUET:
             return None
         with parquet(file) as source:
-            return SummaryTable.from_arrow(source.read()) if is_summary_table(source.schema_arrow.metadata) else None
+            if not is_summary_table(source.schema_arrow.metadata):
+                return None
+        file.seek(0)
+        return SummaryTable.from_arrow(read_parquet(file.read()))
 
 
 @contextmanager

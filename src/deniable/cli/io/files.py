@@ -23,7 +23,7 @@ import pyarrow.parquet
 
 from deniable.cli.running import SHOW_VALUES, STANDARD, CommandError
 from deniable.cli.terminal import progress
-from deniable.core.parquet import READ
+from deniable.core.parquet import READ, check_read, check_rows
 from deniable.core.summary import MAGIC
 from deniable.heavy_hitters.collected import MAGIC as HITTERS_MAGIC
 
@@ -103,8 +103,13 @@ def parquet(file: io.BufferedReader) -> Iterator[Any]:
 
 def parquet_batches(source: Any, rows: int, columns: list[str] | None = None) -> Iterator[Any]:
     """Read a Parquet file in batches of at most this many rows."""
+    check_rows(source.metadata)
     for group in range(source.num_row_groups):  # one reader of all groups would keep the bytes of those it has read
-        yield from source.iter_batches(rows, row_groups=[group], columns=columns)
+        read = 0
+        for batch in source.iter_batches(rows, row_groups=[group], columns=columns):
+            read += len(batch)
+            yield batch
+        check_read(source.metadata, group, read)
 
 
 def csv_header(file: io.BufferedReader) -> list[str]:

@@ -12,7 +12,6 @@ from deniable.cli.io.repeats import check_counts, check_paths, described
 from deniable.cli.options import check_inputs
 from deniable.cli.running import STANDARD, CommandError, about
 from deniable.cli.terminal import done
-from deniable.core.parquet import how_written
 
 if TYPE_CHECKING:
     from deniable.grouping.counting import Counted
@@ -113,9 +112,11 @@ def write_sum(
     names: list[str], counted: Counted, other: Other, how: Counting, output: Path, by: str | None, allow_repeats: bool
 ) -> None:
     """Add up all inputs, write the summary or the table of summaries, and say so."""
-    import pyarrow.parquet
+    from deniable.grouping.parquet import write_parquet
 
     check_inputs(names)
+    if by is not None and not by.strip():
+        raise CommandError("--by must name columns, such as day or day,country")
     if by is not None and (str(output) == STANDARD or output.suffix.lower() != ".parquet"):
         raise CommandError(f"{output}: a table of summaries is written to .parquet files")
     made: Any = added_up(names, counted, other, how, allow_repeats=allow_repeats, by=by or "")
@@ -123,5 +124,5 @@ def write_sum(
         if by is None:
             file.write(made.to_bytes())
         else:
-            pyarrow.parquet.write_table(made.to_arrow(), file, **how_written())
+            write_parquet(made.to_arrow(), file)
     done(f"a summary of {made.n:,} reports" if by is None else f"{len(made):,} summaries of {made.n:,} reports", output)
