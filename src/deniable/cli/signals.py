@@ -44,7 +44,7 @@ def ending_tidily() -> Iterator[None]:
 
 @contextmanager
 def _sent_again() -> Iterator[None]:
-    """Send a signal again whose Ended was raised where Python drops exceptions: in a callback from C, or a finaliser."""
+    """Send a signal again whose Ended was raised where Python drops exceptions, as in a callback from C."""
     before, waiting = sys.unraisablehook, list[threading.Timer]()
 
     def dropped(raised: sys.UnraisableHookArgs) -> None:
