@@ -23,7 +23,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from deniable.core.arrays import Codes, Counts, Floats, Indices
+from deniable.core.arrays import Codes, Counts, Floats, Indices, Mask
 from deniable.core.validate import choice
 from deniable.randomness.keystream import MODULUS
 
@@ -138,6 +138,16 @@ def noise_at(noise: Noise, f: Any) -> Any:
     """v0 + v1 f + v2 f^2, never below zero: n times the variance of the unbiased estimate of a frequency f."""
     v0, v1, v2 = noise
     return np.maximum(v0 + v1 * f + v2 * f * f, 0.0)
+
+
+def noise_among(noise: Noise, chosen: Mask | Indices) -> Noise:
+    """The noise of some values."""
+    return taken(noise[0], chosen), taken(noise[1], chosen), noise[2]
+
+
+def taken(numbers: Any, chosen: Mask | Indices) -> Any:
+    """The numbers of some values, where they are not one number for all."""
+    return numbers[chosen] if np.ndim(numbers) else numbers
 
 
 class Operator(Protocol):
