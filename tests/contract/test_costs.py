@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.limits import DEFAULT
+from deniable.core.limits import DEFAULT, Memory
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.designs.cyclotomy import Cyclotomy
 from deniable.mechanisms.numbers import divisors, primitive_root
@@ -135,3 +135,9 @@ def test_mechanisms_of_long_reports_are_within_the_default_limits_as_far_as_they
     m = dn.mechanism(name, k=k, epsilon=1.0)
     assert m.setup_seconds < 0.25
     assert dn.from_spec(m.spec) == m
+
+
+def test_memory_just_below_a_unit_is_written_in_full() -> None:
+    assert (
+        str(Memory(2**30 - 2**14, 3 * 2**29, 500)) == "mechanism 1,024 MiB, first report 1.5 GiB, summary below 1 KiB"
+    )
