@@ -186,6 +186,18 @@ class Listing(Operator, Protocol):
 
 
 @runtime_checkable
+class Paired(Listing, Protocol):
+    """An operator that finds the entries above the first level without looking at all others."""
+
+    def above(self, values: Indices, reports: Indices) -> tuple[Indices, Indices, Codes] | None:
+        """The places of values, which all differ, and of reports, and the codes of these entries.
+
+        None where `codes` finds them sooner.
+        """
+        ...
+
+
+@runtime_checkable
 class Sparing(Operator, Protocol):
     """An operator that takes the scores of few reports without the zeros of all others."""
 

@@ -200,8 +200,8 @@ def loss(bound: float, modulus: int, classes: int) -> float:
 def most_cells(modulus: int) -> int:
     """Counts beyond which no classes are chosen: max(2^23, sqrt(2^29 K)), 64 classes at K = 2^17 and 5 at 2^24.
 
-    The time and memory of estimates grow with K N. With these, default estimates of 100,000 reports take about 2 s
-    at K = 2^17, and 10 s and 2 GB at 2^20.
+    The time and memory of estimates grow with K N. With these, default estimates of 100,000 reports take 3 s at
+    K = 2^17, and 10 s and 2 GB at 2^20, by the clock on two cores.
     """
     return max(2**23, math.isqrt(2**29 * modulus))
 
