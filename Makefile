@@ -60,7 +60,7 @@ papers-full: $(VENV)/.demo  ## The same on the full grids (overnight); resumes w
 	$(BIN)/python -m papers run --full
 	$(BIN)/python -m papers report --full -o build/papers/report-full
 
-growth: $(VENV)/.dev  ## Measure what large alphabets cost, for docs/large-alphabets.md (an hour; resumes where it was stopped)
+growth: $(VENV)/.dev  ## Measure what large alphabets cost, for docs/large-alphabets.md (an hour; what the newest run lacks)
 	$(BIN)/python docs/measure_growth.py
 
 soak: $(VENV)/.dev  ## Run the long tests, with fresh seeds (they are printed)

@@ -2,8 +2,9 @@
 
 Run from the project's root: `python docs/measure_growth.py`, or `make growth`. Each mechanism and size runs in a
 process of its own, with limits on time and memory, one after the other; results are kept in
-docs/measured/growth.json, so that the script may be stopped, and goes on where it was. `--again` measures anew,
-`--only csr,clh` some of them.
+docs/measured/growth.json, each with the date when its run began. The script measures what is missing and what is older
+than the newest run, so that it may be stopped, and goes on where it was. `--again` begins a new run; with
+`--only csr,clh` or `--sizes` it measures these rows anew, as part of the newest run.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ SIZES = (1024, 2**14, 2**17, 2**20, 2**24)
 EPSILON, REPORTS, REPORT_BYTES = 1.0, 100_000, 2**28  # fewer reports where they would take more memory than this
 SECONDS, MEMORY = 240, 12 * 2**30  # for all steps of one process together
 DRAWN_ONE_BY_ONE = ("mss",)  # whose simulated reports cost as much as real ones
-STEPS = ("make", "privatize_one", "privatize", "summarize", "estimate", "again", "interval", "top")
+STEPS = ("make", "privatize_one", "one_more", "privatize", "summarize", "estimate", "again", "interval", "top")
 NOT_SCALED = ("design", "matrix")  # whose blocks and matrices are given, not chosen by k
 
 
@@ -57,6 +59,7 @@ def measured(name: str, k: int) -> dict[str, Any]:
         _warm_up(name)
         m = timed("make", lambda: dn.mechanism(name, k=k, epsilon=EPSILON))
         timed("privatize_one", lambda: m.privatize_one(k // 2))
+        timed("one_more", lambda: m.privatize_one(k // 3))
         n = found["n"] = int(min(REPORTS, max(1, REPORT_BYTES // m.layout.empty(1).nbytes)))
         ranks = np.arange(1, k + 1, dtype=float)
         values = np.random.default_rng(0).choice(k, n, p=ranks**-1.0 / (ranks**-1.0).sum())
@@ -109,8 +112,8 @@ def in_own_process(name: str, k: int) -> dict[str, Any]:
 
 def table(results: dict[str, dict[str, Any]]) -> str:
     """A row per mechanism and size: processor seconds of each step, clock seconds of estimates, and peak memory."""
-    heads = ("mechanism", "k", "reports", "make", "one report", "privatize", "summarize", "estimate of", "seconds")
-    heads = (*heads, "by the clock", "interval", "top 10", "MiB")
+    heads = ("mechanism", "k", "reports", "make", "one report", "one more", "privatize", "summarize", "estimate of")
+    heads = (*heads, "seconds", "by the clock", "interval", "top 10", "MiB")
     lines = [f"| {' | '.join(heads)} |", f"|---|{'--:|' * (len(heads) - 1)}"]
     for key, found in results.items():
         name, k = key.split()
@@ -120,7 +123,7 @@ def table(results: dict[str, dict[str, Any]]) -> str:
             continue
         cells.append(f"{found['n']:,}" if "n" in found else "")
         clock = found.get("clock", {})
-        cells.extend(_cell(found, step) for step in ("make", "privatize_one", "privatize", "summarize"))
+        cells.extend(_cell(found, step) for step in ("make", "privatize_one", "one_more", "privatize", "summarize"))
         cells.append(f"{found.get('estimated', found.get('n', 0)):,}")
         cells.extend((_cell(found, "estimate"), seconds(clock["estimate"]) if "estimate" in clock else ""))
         cells.extend(_cell(found, step) for step in ("interval", "top"))
@@ -130,7 +133,7 @@ def table(results: dict[str, dict[str, Any]]) -> str:
 
 
 def _cell(found: dict[str, Any], step: str) -> str:
-    return seconds(found[step]) if step in found else "refused"
+    return seconds(found[step]) if step in found else "refused" if "refused" in found else ""
 
 
 def seconds(number: float) -> str:
@@ -149,12 +152,22 @@ def write(results: dict[str, dict[str, Any]]) -> None:
     PAGE.write_text(f"{before}{START}\n{table(kept)}\n{END}{after}")
 
 
+def newest(results: dict[str, dict[str, Any]]) -> str:
+    """When the newest run began; nothing if no row has a run."""
+    return max((found.get("run", "") for found in results.values()), default="")
+
+
+def due(results: dict[str, dict[str, Any]], keys: Iterable[str], run: str) -> list[str]:
+    """The rows that this run has not measured yet."""
+    return [key for key in keys if results.get(key, {}).get("run") != run]
+
+
 def main() -> None:
-    """Measure what has not been measured yet, and write the page after every row."""
+    """Measure what the newest run, or a new one, has not measured yet, and write the page after every row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="names of mechanisms, with commas between them")
     parser.add_argument("--sizes", default="", help="numbers of values, with commas between them")
-    parser.add_argument("--again", action="store_true", help="measure anew what was measured before")
+    parser.add_argument("--again", action="store_true", help="begin a new run, or measure the rows named anew")
     parser.add_argument("--one", nargs=2, metavar=("NAME", "K"), help="measure one in this process, and print it")
     given = parser.parse_args()
     if given.one:
@@ -162,13 +175,16 @@ def main() -> None:
         return
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     sizes = [int(size) for size in given.sizes.split(",")] if given.sizes else SIZES
-    for name in given.only.split(",") if given.only else names():
-        for k in sizes:
-            if given.again or f"{name} {k}" not in results:
-                results[f"{name} {k}"] = found = in_own_process(name, k)
-                steps = {step: round(found[step], 3) for step in STEPS if step in found}
-                print(name, k, steps, found.get("peak"), found.get("refused", ""), flush=True)  # noqa: T201
-                write(results)
+    keys = [f"{name} {k}" for name in (given.only.split(",") if given.only else names()) for k in sizes]
+    some, now = bool(given.only or given.sizes), datetime.now(UTC).isoformat(timespec="seconds")
+    run = now if given.again and not some else newest(results) or now
+    for key in keys if given.again else due(results, keys, run):
+        name, k = key.split()
+        results[key] = found = {**in_own_process(name, int(k)), "run": run}
+        steps = {step: round(found[step], 3) for step in STEPS if step in found}
+        print(key, steps, found.get("peak"), found.get("refused", ""), flush=True)  # noqa: T201
+        write(results)
+    print(f"All rows asked for are of the run that began {run}; --again begins a new one.")  # noqa: T201
 
 
 if __name__ == "__main__":

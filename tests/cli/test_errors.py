@@ -111,7 +111,7 @@ WRONG = {
     "privatize values.csv --spec spec.json -o out.csv": "several columns. Choose one with --column: 'user', 'answer'",
     "privatize values.csv --column age --spec spec.json -o out.csv": "no column 'age'. The columns are 'user'",
     "privatize values.csv --column user --spec spec.json -o out.csv": "value in row 1 must be one of the 2 labels",
-    "privatize twice.csv --column a --spec spec.json -o out.csv": "more than one column 'a'",
+    "privatize twice.csv --column a --spec spec.json -o out.csv": "'a', 'a'. Give each a name of its own.",
     "privatize stray.csv --spec spec.json -o out.csv": "stray.csv: value in row 2 must be one of the 2 labels",
     "privatize stray.csv --spec spec.json -o out.parquet --show-values": "got 'perhaps'",
     "privatize headless.csv --spec spec.json -o out.csv": "the first line is a value",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import io
 import json
@@ -138,6 +139,30 @@ def test_a_signal_ends_a_command_and_leaves_no_file(
     assert outcome.err == f"deniable: error: ended by {number.name}\n"
     assert sorted(os.listdir(folder)) == before
     assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_a_signal_that_lands_in_a_callback_from_c_is_not_lost(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    before, hook = sorted(os.listdir(folder)), sys.unraisablehook
+    landings: list[int] = []
+
+    def land() -> None:  # Python drops what is raised here, as it does while compiled code is loaded
+        landings.append(len(landings))
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):
+            pass  # the handler runs between two steps
+
+    def later(*_: object, **__: object) -> None:
+        ctypes.CFUNCTYPE(None)(land)()
+        time.sleep(10)
+
+    with patch("deniable.mechanisms.base.mechanism.Mechanism.payloads", later):
+        line = ("privatize", folder / "values.csv", "--spec", folder / "spec.json", "-o", folder / "r.parquet")
+        outcome = run(*line)
+    assert landings == [0]
+    assert (outcome.code, outcome.err) == (128 + signal.SIGTERM, "deniable: error: ended by SIGTERM\n")
+    assert capfd.readouterr().err == ""
+    assert sorted(os.listdir(folder)) == before
+    assert sys.unraisablehook is hook
 
 
 def test_a_command_in_another_thread_leaves_signals_alone() -> None:

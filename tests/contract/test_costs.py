@@ -6,12 +6,13 @@ import tracemalloc
 from dataclasses import asdict
 from fractions import Fraction
 from itertools import chain, combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.limits import DEFAULT
+from deniable.core.limits import DEFAULT, Memory
 from deniable.mechanisms.base.mechanism import Mechanism
 from deniable.mechanisms.designs.cyclotomy import Cyclotomy
 from deniable.mechanisms.numbers import divisors, primitive_root
@@ -105,3 +106,38 @@ def test_the_table_that_a_device_makes_of_a_small_modulus_is_stated(name: str) -
     tracemalloc.stop()
     assert 2**20 < taken <= m.memory().report < 2**23
     assert dn.mechanism(name, k=66_000, epsilon=1.0).memory().report < 2**20
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        *(("oue", {"epsilon": epsilon}) for epsilon in (0.1, 1.0, 5.0)),
+        *(("ss", {"epsilon": 1.0, "w": w}) for w in (1, 2**13, 2**15, 2**16, 2**17 - 1)),
+        ("orappor", {"epsilon": 1.0, "cohorts": 2, "buckets": 2**17, "hashes": 1}),
+        ("she", {"epsilon": 1.0}),
+        ("sue", {"epsilon": 1.0}),
+        ("the", {"epsilon": 1.0}),
+    ],
+    ids=str,
+)
+def test_the_bytes_that_a_long_report_takes_are_stated_and_not_exaggerated(name: str, setting: dict[str, Any]) -> None:
+    m = dn.mechanism(name, k=2**16 if name == "she" else 2**17, **setting)
+    dn.mechanism(name, k=100, epsilon=1.0).privatize_one(0)  # loads what all need
+    tracemalloc.start()
+    m.encode(m.privatize_one(0))
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken <= m.memory().report <= 2**20 + 4 * taken
+
+
+@pytest.mark.parametrize(("name", "k"), [("sue", 3_000_000), ("oue", 2**24), ("ss", 2**20), ("she", 2**16)])
+def test_mechanisms_of_long_reports_are_within_the_default_limits_as_far_as_they_are_quick(name: str, k: int) -> None:
+    m = dn.mechanism(name, k=k, epsilon=1.0)
+    assert m.setup_seconds < 0.25
+    assert dn.from_spec(m.spec) == m
+
+
+def test_memory_just_below_a_unit_is_written_in_full() -> None:
+    assert (
+        str(Memory(2**30 - 2**14, 3 * 2**29, 500)) == "mechanism 1,024 MiB, first report 1.5 GiB, summary below 1 KiB"
+    )

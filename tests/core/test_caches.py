@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core.arrays import Symbols
 from deniable.core.caches import kept
 from deniable.mechanisms.designs import cyclotomy, singer
 
@@ -54,3 +57,24 @@ def test_tables_of_designs_are_kept_within_a_limit_in_bytes(function: object) ->
     assert all(
         cost == made.nbytes and (made.base is None or made.base.nbytes == cost) for made, cost in results.values()
     )
+
+
+@pytest.mark.parametrize("name", ["pgr", "hpgr"])
+def test_a_mechanism_holds_its_table_however_large_it_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[int, int]] = []
+    with_table = singer.elements.__wrapped__  # type: ignore[attr-defined]
+
+    @kept(size=lambda listed: listed.nbytes, most=0)  # as if every table were too large
+    def elements(q: int, t: int) -> Symbols:
+        made.append((q, t))
+        return with_table(q, t)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(singer, "elements", elements)
+    m = dn.mechanism(name, k=1000, epsilon=1.0)
+    for _ in range(2):
+        m.privatize_one(0)
+        reports = m.privatize(np.arange(100))
+        m.estimate(m.summarize(reports))
+    assert len(made) == 1
+    pickle.loads(pickle.dumps(m)).privatize_one(0)  # the table does not travel
+    assert len(made) == 2

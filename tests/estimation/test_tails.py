@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binom, poisson
 
 import deniable as dn
+from deniable.estimation import tails
 from deniable.estimation.channel import PureChannel, noise_at
 from deniable.estimation.tails import BinomialTails, PoissonTails, Steps
 
@@ -117,3 +119,27 @@ def test_the_first_printed_row_is_covered(name: str, shape: str) -> None:
     assert hits >= 52  # 57 of 60, less three standard errors
     if shape == "flat":
         assert alone < 30  # why simultaneous intervals are the default here
+
+
+@pytest.mark.parametrize("simultaneous", [False, True])
+@pytest.mark.parametrize("method", ["unbiased", "projected"])
+@pytest.mark.parametrize("name", ["grr", "hr", "orr", "rhr", "hpgr", "mss"])
+def test_the_intervals_of_some_values_are_those_they_have_among_all(
+    name: str, method: str, simultaneous: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    m = dn.mechanism(name, k=300, epsilon=4.0)
+    estimate = m.estimate(m.summarize(m.privatize(np.arange(300) % 17, seed=3)), method)
+    low, high = estimate.interval(simultaneous=simultaneous)
+    solved: list[int] = []
+    of_all = tails._poisson_tail
+
+    def counted(mean: Any, excess: Any) -> Any:
+        solved.append(len(mean))
+        return of_all(mean, excess)
+
+    monkeypatch.setattr(tails, "_poisson_tail", counted)
+    for places in ([], [5], [299, 5, 5, 0], np.argsort(-estimate.frequencies)[:10]):
+        rows = estimate.rows(simultaneous=simultaneous, places=places)
+        assert [(row.low, row.high) for row in rows] == [(low[place], high[place]) for place in places]
+    assert max(solved, default=0) <= 10
+    assert estimate.rows(simultaneous=simultaneous, places=range(300)) == estimate.rows(simultaneous=simultaneous)

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimation.channel import Listing, Operator, Sparing, entries
+from deniable.estimation.channel import Listing, Operator, Paired, Sparing, entries
 from deniable.estimation.methods import iterative as bayesian_update
 from deniable.estimation.methods import listed_channel, working_set
 from deniable.estimation.methods.iterative import ConvergenceWarning, iterate
 from deniable.estimation.methods.likelihood import log_likelihood
 from deniable.estimation.methods.simplex import nearest_distribution
 from deniable.estimation.methods.working_set import SeenChannel, admitted, foremost
+from deniable.estimation.operators import designs
 from deniable.estimation.operators.dense import MatrixOperator
 
 LISTING = ("blh", "clh", "csr", "flh", "hcms", "hpgr", "hr", "olh", "orr", "pgr", "rhr")
@@ -58,6 +59,22 @@ def test_listed_entries_are_those_of_the_products(name: str, epsilon: float) -> 
     rows = np.array([operator.forward(np.eye(k)[value]) for value in values])
     reports = np.unique(np.linspace(0, rows.shape[1] - 1, 500).astype(np.int64))
     np.testing.assert_allclose(entries(operator, values, reports), rows[:, reports], rtol=0, atol=1e-14 * rows.max())
+
+
+@pytest.mark.parametrize("name", ["clh", "csr", "pgr"])
+def test_pairs_found_by_the_elements_of_sets_are_the_entries_listed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(designs, "_MANY", 0)
+    operator = dn.mechanism(name, k=900, epsilon=4.0).operator()
+    assert isinstance(operator, Paired)
+    values = np.random.default_rng(1).permutation(900)[:400]
+    reports = np.unique(np.random.default_rng(2).integers(0, len(operator.forward(np.ones(900))), 2000))
+    found = operator.above(values, reports)
+    assert found is not None
+    codes = np.zeros((len(values), len(reports)), np.uint8)
+    codes[found[0], found[1]] = found[2]
+    np.testing.assert_array_equal(codes, operator.codes(values, reports))
+    assert len(found[0]) == np.count_nonzero(codes)
+    assert operator.above(values[:3], reports) is None
 
 
 @pytest.mark.parametrize("name", ["csr", "hr", "flh"])

@@ -178,8 +178,8 @@ def in_little_memory() -> int:
         ("moduli", mss(primes()[:300], [1] * 300), "300"),
         ("blocks", spec("design", {"blocks": [[0], [1]] * 5000}, 2), "10,000"),
         ("tables", spec("pgr", {"q": 2, "t": 23, "polynomial": []}, 1000), "8,388,607"),
-        ("seconds", spec("ss", {"w": 2**19}, 2**20), "about 1.4 s"),
-        ("memory", spec("sue", {}, 2**23), "335,544,320"),
+        ("seconds", spec("ss", {"w": 2**20 - 1}, 2**20), "about 0.65 s"),
+        ("memory", cyclotomy(2**21, 4, [0], 3, cohorts=[0]), "419,431,600"),
     ],
 )
 def test_a_refusal_names_the_limit_the_value_and_what_to_do(name: str, text: str, value: str) -> None:

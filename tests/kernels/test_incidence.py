@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deniable.estimation.operators import designs
 from deniable.estimation.operators.designs import ShiftFamily
 from deniable.estimation.operators.hashing import LinearHashes
 from deniable.kernels.incidence import column_sums, row_sums
@@ -40,6 +43,24 @@ def test_members_of_shifted_sets_equal_their_slow_twin(modulus: int, cohorts: in
     sets = [{int(d) * m % modulus for d in base} for m in multipliers]
     pairs = [divmod(report, modulus) for report in reports.tolist()]
     assert family.supported(values, reports).tolist() == naive.shifted_members(values.tolist(), pairs, sets, modulus)
+
+
+@pytest.mark.twin
+@given(st.integers(7, 40), st.integers(1, 3), st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_pairs_of_shifted_sets_equal_their_slow_twin(modulus: int, cohorts: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    base = rng.choice(modulus, rng.integers(1, 4), replace=False)
+    units = [m for m in range(1, modulus) if np.gcd(m, modulus) == 1]
+    multipliers = tuple(int(m) for m in rng.choice(units, cohorts))
+    values, reports = rng.permutation(modulus)[:5], rng.integers(0, cohorts * modulus, 30)
+    sets = [{int(d) * m % modulus for d in base} for m in multipliers]
+    pairs = [divmod(report, modulus) for report in reports.tolist()]
+    expected = np.argwhere(np.array(naive.shifted_members(values.tolist(), pairs, sets, modulus)).T)
+    with patch.object(designs, "_MANY", 0), patch.object(designs, "_ROOM", rng.choice([0.0, 1.2])):
+        found = ShiftFamily(modulus, base, multipliers).pairs(values, reports)
+    assert found is not None
+    assert sorted(zip(found[1].tolist(), found[0].tolist(), strict=True)) == [tuple(each) for each in expected.tolist()]
 
 
 @pytest.mark.twin

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 _ENDS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_AGAIN = 0.01  # seconds
 
 
 class Ended(BaseException):
@@ -32,10 +35,34 @@ def ending_tidily() -> Iterator[None]:
     for number in replaced:
         signal.signal(number, _end)
     try:
-        yield
+        with _sent_again():
+            yield
     finally:
         for number in replaced:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def _sent_again() -> Iterator[None]:
+    """Send a signal again whose Ended was raised where Python drops exceptions, as in a callback from C."""
+    before, waiting = sys.unraisablehook, list[threading.Timer]()
+
+    def dropped(raised: sys.UnraisableHookArgs) -> None:
+        if not isinstance(raised.exc_value, Ended):
+            before(raised)
+            return
+        # a little later, outside of the callback; if it is inside of another one then, once more
+        waiting.append(threading.Timer(_AGAIN, os.kill, (os.getpid(), raised.exc_value.number)))
+        waiting[-1].start()
+
+    sys.unraisablehook = dropped
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        for each in waiting:
+            each.cancel()
+            each.join()
 
 
 def _end(number: int, _frame: FrameType | None) -> None:

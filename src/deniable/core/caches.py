@@ -27,7 +27,8 @@ class FieldsOnly:
 def kept(size: Callable[[Any], int], most: int = KEPT_BYTES) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Keep the latest results of a function as long as they have at most this many bytes, by `size`, together.
 
-    Threads may share it; two that ask for the same at once may both compute it. Arguments are given by position.
+    A result with more is not kept at all: whoever needs it again and again holds it. Threads may share the cache; two
+    that ask for the same at once may both compute it. Arguments are given by position.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

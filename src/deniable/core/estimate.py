@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from deniable.core.arrays import Counts, Floats, Integers, Mask
+from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask
 from deniable.core.defaults import LEVEL, RATE, SHOWN
 from deniable.core.derivable import Derivable
 from deniable.core.display import brief, cells, decimals, percent
@@ -22,9 +22,11 @@ _WHOM = {"users": "users who reported", "population": "population they were draw
 
 
 class IntervalRule(Protocol):
-    """The source of an estimate's intervals and tests of presence."""
+    """The source of an estimate's intervals, of all values or of those at some places, and tests of presence."""
 
-    def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval: ...
+    def __call__(
+        self, level: float, simultaneous: bool, exact: bool | None, places: Indices | None = None
+    ) -> Interval: ...
 
     def present(self, rate: float, control: str) -> Mask: ...
 
@@ -118,20 +120,15 @@ class Estimate(Derivable):
 
     def rows(self, level: float = LEVEL, *, simultaneous: bool = False, places: Any = None) -> list[Row]:
         """The estimates of the values at these positions (all by default), in the given order."""
-        low, high = self.interval(level, simultaneous=simultaneous)
-        chosen = range(len(self.frequencies)) if places is None else places
-        users = self.counts
-        return [
-            Row(
-                self.domain.label(int(i)),
-                float(self.frequencies[i]),
-                float(self.std_error[i]),
-                float(low[i]),
-                float(high[i]),
-                float(users[i]),
-            )
-            for i in chosen
-        ]
+        level = strictly_between(0, 1, level=level)
+        chosen = np.arange(len(self.frequencies)) if places is None else np.asarray(places, np.int64)
+        # most intervals are costly where few reports made them: no others than these are computed
+        ends = self.interval_rule(level, simultaneous, None, None if places is None else chosen)
+        columns = (self.frequencies, self.std_error, self.counts)
+        frequencies, errors, users = (column[chosen].tolist() for column in columns)
+        labels = (self.domain.label(place) for place in chosen.tolist())
+        found = zip(labels, frequencies, errors, ends.low.tolist(), ends.high.tolist(), users, strict=True)
+        return [Row(*each) for each in found]
 
     def top(self, count: int = 10, level: float = LEVEL, *, simultaneous: bool = True) -> list[Row]:
         """The most frequent values, most frequent first.

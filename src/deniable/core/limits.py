@@ -158,7 +158,8 @@ def setup_text(seconds: float) -> str:
 def _bytes(number: int) -> str:
     for unit, least in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if number >= least:
-            return f"{number / least:.3g} {unit}"
+            many = number / least
+            return f"{many:.3g} {unit}" if many < 999.5 else f"{many:,.0f} {unit}"
     return "below 1 KiB"
 
 

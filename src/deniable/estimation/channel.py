@@ -23,7 +23,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from deniable.core.arrays import Codes, Counts, Floats, Indices
+from deniable.core.arrays import Codes, Counts, Floats, Indices, Mask
 from deniable.core.validate import choice
 from deniable.randomness.keystream import MODULUS
 
@@ -140,6 +140,16 @@ def noise_at(noise: Noise, f: Any) -> Any:
     return np.maximum(v0 + v1 * f + v2 * f * f, 0.0)
 
 
+def noise_among(noise: Noise, chosen: Mask | Indices) -> Noise:
+    """The noise of some values."""
+    return taken(noise[0], chosen), taken(noise[1], chosen), noise[2]
+
+
+def taken(numbers: Any, chosen: Mask | Indices) -> Any:
+    """The numbers of some values, where they are not one number for all."""
+    return numbers[chosen] if np.ndim(numbers) else numbers
+
+
 class Operator(Protocol):
     """A channel C[value, report] known only by its products."""
 
@@ -172,6 +182,18 @@ class Listing(Operator, Protocol):
 
     def codes(self, values: Indices, reports: Indices) -> Codes:
         """The level of C[value, report], by its place in `levels`; one row per value."""
+        ...
+
+
+@runtime_checkable
+class Paired(Listing, Protocol):
+    """An operator that finds the entries above the first level without looking at all others."""
+
+    def above(self, values: Indices, reports: Indices) -> tuple[Indices, Indices, Codes] | None:
+        """The places of values, which all differ, and of reports, and the codes of these entries.
+
+        None where `codes` finds them sooner.
+        """
         ...
 
 

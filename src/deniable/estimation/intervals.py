@@ -16,9 +16,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from deniable.core.arrays import Floats, Mask
+from deniable.core.arrays import Floats, Indices, Mask
 from deniable.core.estimate import Interval
-from deniable.estimation.channel import Noise, noise_at
+from deniable.estimation.channel import Noise, noise_among, noise_at
 from deniable.estimation.presence import significant
 from deniable.estimation.tails import Tails
 
@@ -38,19 +38,23 @@ class ScoreIntervals:
     constrained: Floats | None
     tails: Tails
 
-    def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval:
-        """The interval of every value at this level; by default from the tails where a normal approximation fails."""
+    def __call__(self, level: float, simultaneous: bool, exact: bool | None, places: Indices | None = None) -> Interval:
+        """The intervals of these values (all by default), from the tails where a normal approximation fails."""
         count = len(self.unbiased)
         miss = (1 - level) / (count if simultaneous else 1)
         first = self.unbiased if self.constrained is None else np.clip(self.unbiased, 0.0, 1.0)
         tails = self.tails if self.constrained is None else self.tails.moved_inside()
         few = tails.few(miss) if exact is None else np.full(count, exact)
-        low, high = score_interval(first, self.n, self.noise, miss)
-        if few.any():
-            low[few], high[few] = tails.only(few).interval(miss)
+        own = np.arange(count) if places is None else places
+        rare = few[own]
+        low, high = score_interval(first[own], self.n, noise_among(self.noise, own), miss)
+        if rare.any():
+            # those wanted among the few, all of which bound where the ends are searched
+            among = (np.cumsum(few) - 1)[own[rare]]
+            low[rare], high[rare] = tails.only(few).interval(miss, among)
         if self.constrained is not None:
-            low = np.minimum(np.clip(low, 0.0, 1.0), self.constrained)
-            high = np.maximum(np.clip(high, 0.0, 1.0), self.constrained)
+            low = np.minimum(np.clip(low, 0.0, 1.0), self.constrained[own])
+            high = np.maximum(np.clip(high, 0.0, 1.0), self.constrained[own])
         return Interval(low, high)
 
     def present(self, rate: float, control: str) -> Mask:

@@ -18,7 +18,7 @@ import numpy as np
 
 from deniable.core.arrays import Counts, Floats, Indices, Mask
 from deniable.core.extras import needed
-from deniable.estimation.channel import Noise, PureChannel, noise_at
+from deniable.estimation.channel import Noise, PureChannel, noise_among, noise_at, taken
 from deniable.estimation.roots import crossing
 
 _TOLERANCE = 0.25  # relative error of a tail up to which it is taken as normal
@@ -30,8 +30,11 @@ _LEAST = 1e-12  # steps of a sum that does not vary
 class Tails(Protocol):
     """The tails of all estimates: intervals and tests that need no normal approximation."""
 
-    def interval(self, miss: float) -> tuple[Floats, Floats]:
-        """Frequencies under which an estimate this extreme has a chance of at least miss/2 on either side."""
+    def interval(self, miss: float, places: Indices | None = None) -> tuple[Floats, Floats]:
+        """Frequencies under which an estimate this extreme has a chance of at least miss/2 on either side.
+
+        Of the values at these places; all by default.
+        """
         ...
 
     def p_values(self) -> Floats:
@@ -67,12 +70,12 @@ class BinomialTails:
     n: int
     channel: PureChannel
 
-    def interval(self, miss: float) -> tuple[Floats, Floats]:
+    def interval(self, miss: float, places: Indices | None = None) -> tuple[Floats, Floats]:
         """Frequencies whose tail beyond the count has a chance of at least miss/2 on either side."""
         with needed():
             from scipy.special import betainccinv, betaincinv
 
-        counts, place = np.unique(self.support, return_inverse=True)
+        counts, place = np.unique(self.support if places is None else self.support[places], return_inverse=True)
         with np.errstate(all="ignore"):  # the ends, where a parameter is 0, are set by hand
             low = np.where(counts > 0, betaincinv(counts, self.n - counts + 1.0, miss / 2), 0.0)
             high = np.where(counts < self.n, betainccinv(counts + 1.0, self.n - counts, miss / 2), 1.0)
@@ -129,8 +132,8 @@ class Steps:
 
     def only(self, chosen: Mask | Indices) -> Steps:
         """The steps of some values."""
-        least = self.least and (_taken(self.least[0], chosen), _taken(self.least[1], chosen), self.least[2])
-        return Steps(_taken(self.up, chosen), _taken(self.down, chosen), least)
+        least = self.least and noise_among(self.least, chosen)
+        return Steps(taken(self.up, chosen), taken(self.down, chosen), least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,14 +145,15 @@ class PoissonTails:
     noise: Noise
     steps: Steps
 
-    def interval(self, miss: float) -> tuple[Floats, Floats]:
+    def interval(self, miss: float, places: Indices | None = None) -> tuple[Floats, Floats]:
         """Frequencies under which an estimate this extreme has a chance of at least miss/2 on either side."""
         # by Bennett's inequality no end is farther away than where s^2/(2 (V + b s/3)) = log(2/miss), at any frequency
         wide = math.log(2 / miss)
         most = max(float(np.max(self.variance(end))) for end in np.array([[0.0], [0.5], [1.0]])) * self.n
         longest = float(np.max(np.maximum(self.steps.up, self.steps.down)))
         reach = (2 * wide * longest / 3 + math.sqrt((2 * wide * longest / 3) ** 2 + 8 * wide * most)) / self.n
-        return self._end(-reach, PoissonTails._above, miss / 2), self._end(reach, PoissonTails._below, miss / 2)
+        own = self if places is None else self.only(places)
+        return own._end(-reach, PoissonTails._above, miss / 2), own._end(reach, PoissonTails._below, miss / 2)
 
     def _end(self, reach: float, tail: Callable[[PoissonTails, Floats, Floats], Floats], chance: float) -> Floats:
         """The frequencies, at most `reach` beyond the estimates, at which the tail has this chance."""
@@ -187,8 +191,7 @@ class PoissonTails:
 
     def only(self, chosen: Mask | Indices) -> PoissonTails:
         """The tails of some values."""
-        noise = _taken(self.noise[0], chosen), _taken(self.noise[1], chosen), self.noise[2]
-        return PoissonTails(self.unbiased[chosen], self.n, noise, self.steps.only(chosen))
+        return PoissonTails(self.unbiased[chosen], self.n, noise_among(self.noise, chosen), self.steps.only(chosen))
 
     def variance(self, f: Floats) -> Floats:
         """n Var of an estimate at frequency f."""
@@ -218,10 +221,6 @@ class PoissonTails:
             kept = holds(middle)
             outside, inside = np.where(kept, outside, middle), np.where(kept, middle, inside)
         return np.asarray(inside)
-
-
-def _taken(numbers: Any, chosen: Mask | Indices) -> Any:
-    return numbers[chosen] if np.ndim(numbers) else numbers
 
 
 def _many(miss: float) -> float:

@@ -182,14 +182,14 @@ class CombinedIntervals:
     sums: CombinedSums
     constrained: Floats | None
 
-    def __call__(self, level: float, simultaneous: bool, exact: bool | None) -> Interval:
-        """The interval of every value at this level; the parts know where a normal approximation fails."""
+    def __call__(self, level: float, simultaneous: bool, exact: bool | None, places: Indices | None = None) -> Interval:
+        """The intervals of these values (all by default); the parts know where a normal approximation fails."""
         del exact
         low, high = self.sums.rows(level, simultaneous)[2]
         if self.constrained is not None:
             low = np.minimum(np.clip(low, 0.0, 1.0), self.constrained)
             high = np.maximum(np.clip(high, 0.0, 1.0), self.constrained)
-        return Interval(low, high)
+        return Interval(low, high) if places is None else Interval(low[places], high[places])
 
     @property
     def _errors(self) -> Floats:

@@ -60,6 +60,29 @@ def shifted_members(
             out[i, r] = members[starts[r] + place]
 
 
+@compiled
+def shifted_pairs(
+    starts: Indices, shifted: Indices, elements: Indices, size: Any, places: Indices, modulus: Any, out: Indices
+) -> int:
+    """Find the values x = shifted[r] - d, modulo K, for the `size` elements d of each set, which begins at starts[r].
+
+    places[x] is the place of a value, or negative. Rows of `out` take the pairs (place, r) as far as there is room;
+    return how many pairs there are.
+    """
+    found = 0
+    for r in range(shifted.shape[0]):
+        for i in range(starts[r], starts[r] + size):
+            value = shifted[r] - elements[i]
+            value += modulus * (value < 0)
+            place = places[value]
+            if place >= 0:
+                if found < out.shape[1]:
+                    out[0, found] = place
+                    out[1, found] = r
+                found += 1
+    return found
+
+
 def _hashed(
     values: Indices, parts: Indices, hashed: Indices, base: Any, digits: Any, tables: Indices, out: Codes
 ) -> None:

@@ -35,7 +35,7 @@ CASE = Case(
         {"k": 7, "epsilon": 1.0},
         {"k": 11, "epsilon": 1.0},
     ],
-    refused=Refused(41, 54),  # few moduli suit it
+    refused=Refused(41, 56),  # few moduli suit it, and in two settings only with too many counts
     public_bits=lambda m: (m.publics - 1).bit_length(),
     vectors={
         "labels": Vector({"labels": LABELS, "epsilon": 1.5}, [LABELS[0], LABELS[16], LABELS[32]] * 7),
@@ -187,3 +187,19 @@ def test_a_setting_that_cannot_be_served_is_refused(setting: dict[str, Any]) -> 
 def test_domains_it_does_not_suit_are_refused_with_advice(k: int, epsilon: float) -> None:
     with pytest.raises(dn.InvalidArgument, match="Use csr or grr"):
         hashing(k, epsilon)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2**17, 6.0), (2**20, 5.0), (2**20, 6.0), (2**24, 4.0)])
+def test_domains_whose_estimates_would_take_long_are_refused_unless_classes_are_given(k: int, epsilon: float) -> None:
+    with pytest.raises(dn.InvalidArgument, match=r"make estimates slow, got .* Use csr, pgr or grr, or give"):
+        hashing(k, epsilon)
+    assert "make estimates slow" in dn.compare(k=k, epsilon=epsilon, n=10**6).left_out["clh"]
+    given = hashing(2**17, 6.0, modulus=131_221, classes=405)  # such as of a spec that was made before
+    assert dn.from_spec(given.spec, limits=None) == given
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2**17, 4.0), (2**17, 5.0), (2**20, 3.0), (2**24, 1.0), (2**24, 2.0)])
+def test_large_domains_get_as_many_classes_as_estimates_in_good_time_allow(k: int, epsilon: float) -> None:
+    m = hashing(k, epsilon)
+    assert m.symbols <= max(2**23, math.isqrt(2**29 * m.modulus))
+    assert m.loss < 1.21

@@ -233,11 +233,12 @@ def is_numeric(column: Any) -> bool:
 def _check_names(names: Sequence[str], wanted: Sequence[str]) -> None:
     for name in wanted:
         if list(names).count(name) != 1 or list(wanted).count(name) != 1:
-            problem = "there is no column" if name not in names else "there is more than one column"
+            problem, hint = "there is no column", did_you_mean(name, names)
+            if name in names:
+                problem = "there is more than one column"
+                hint = "Give each a name of its own." if list(names).count(name) > 1 else "Name it once."
             known = listed(map(shown, names))
-            raise CommandError(
-                f"{problem} {shown(name)}. The columns are {known}. {did_you_mean(name, names)}".rstrip()
-            )
+            raise CommandError(f"{problem} {shown(name)}. The columns are {known}. {hint}".rstrip())
 
 
 def _whole(column: Any, name: str, show: bool) -> Numbers:

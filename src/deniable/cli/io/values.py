@@ -149,7 +149,8 @@ def _choose(names: list[str], wanted: str | None, *, show: bool = True) -> str:
         return names[0]
     if wanted is not None and names.count(wanted) == 1:
         return wanted
-    problem = "there is no column" if wanted not in names else "there is more than one column"
+    several = wanted is not None and wanted in names
+    problem = "there is more than one column" if several else "there is no column"
     problem = "the file has several columns" if wanted is None else f"{problem} {shown(wanted)}"
     if not show:
         raise CommandError(
@@ -158,7 +159,8 @@ def _choose(names: list[str], wanted: str | None, *, show: bool = True) -> str:
     known = listed(map(shown, names))
     if wanted is None:
         raise CommandError(f"{problem}. Choose one with --column: {known}")
-    raise CommandError(f"{problem}. The columns are {known}. {did_you_mean(wanted, names)}".rstrip())
+    hint = "Give each a name of its own." if several else did_you_mean(wanted, names)
+    raise CommandError(f"{problem}. The columns are {known}. {hint}".rstrip())
 
 
 def _from_text(column: Any, domain: Domain) -> Any:

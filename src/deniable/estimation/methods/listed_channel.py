@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.core.arrays import Codes, Floats, Indices
 from deniable.core.extras import needed
-from deniable.estimation.channel import Listing
+from deniable.estimation.channel import Listing, Paired
 
 _PIECE = 2**22  # entries listed at once
 
@@ -51,14 +51,14 @@ class _Listed(ABC):
         return type(self)(self.operator, values, self.seen, codes)
 
     @staticmethod
-    def _pieces(operator: Listing, values: Indices, seen: Indices) -> Iterator[Codes]:
+    def _pieces(operator: Listing, values: Indices, seen: Indices) -> Iterator[Any]:
         """The codes of some values at a time."""
         each = max(1, _PIECE // len(seen))
         return (operator.codes(values[start : start + each], seen) for start in range(0, len(values), each))
 
     @classmethod
     @abstractmethod
-    def _stacked(cls, known: list[Any], pieces: Iterator[Codes], rows: int, columns: int) -> Any:
+    def _stacked(cls, known: list[Any], pieces: Iterator[Any], rows: int, columns: int) -> Any:
         """What is known and new pieces, one above the other."""
 
     @abstractmethod
@@ -92,13 +92,25 @@ class _Listed(ABC):
 class Sparse(_Listed):
     """A list of the entries above the constant. `codes` is a matrix of scipy.sparse."""
 
+    @staticmethod
+    def _pieces(operator: Listing, values: Indices, seen: Indices) -> Iterator[Any]:
+        with needed():
+            from scipy.sparse import coo_array
+
+        found = operator.above(values, seen) if isinstance(operator, Paired) else None
+        if found is None:
+            yield from map(_sparse, _Listed._pieces(operator, values, seen))
+            return
+        rows, columns, codes = found
+        yield coo_array((codes, (rows, columns)), (len(values), len(seen))).tocsr()
+
     @classmethod
-    def _stacked(cls, known: list[Any], pieces: Iterator[Codes], rows: int, columns: int) -> Any:
+    def _stacked(cls, known: list[Any], pieces: Iterator[Any], rows: int, columns: int) -> Any:
         del rows, columns
         with needed():
             from scipy.sparse import vstack
 
-        return vstack([*known, *map(_sparse, pieces)], format="csr")
+        return vstack([*known, *pieces], format="csr")
 
     def _above(self, steps: Floats) -> _Matrix:
         matrix: _Matrix = _in_place_of_codes(self.codes, steps)

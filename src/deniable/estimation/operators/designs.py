@@ -17,6 +17,8 @@ from deniable.core.arrays import Counts, Floats, Indices, Integers, Mask, Spectr
 from deniable.core.extras import needed
 from deniable.estimation.operators.transforms import Transform
 
+_MANY = 2**24  # pairs of values and reports below which all are looked at: no loop need be compiled for fewer
+_ROOM = 1.2  # for pairs, as a multiple of the number expected
 _EXACT = 2**26  # counts are transformed in pieces of this size, so that rounding gives the exact integer
 
 
@@ -148,6 +150,33 @@ class ShiftFamily:
         out = np.empty((len(values), len(reports)), np.uint8)
         shifted_members(values, cohorts * self.modulus, shifted, self.members, self.modulus, out)
         return out.view(np.bool_)
+
+    @cached_property
+    def _elements(self) -> Integers:
+        """The elements of D_j, for one cohort after the other."""
+        return np.concatenate([self.base * multiplier % self.modulus for multiplier in self.multipliers])
+
+    def pairs(self, values: Indices, reports: Indices) -> tuple[Indices, Indices] | None:
+        """The pairs that `supported` has, as places of values, which all differ, and of reports.
+
+        By the elements of the sets; None where these are more than the values, or the pairs few, so that `supported`
+        is quicker.
+        """
+        from deniable.kernels.incidence import shifted_pairs
+
+        size = len(self.base)
+        if size >= len(values) or len(values) * len(reports) < _MANY:
+            return None
+        cohorts, shifted = np.divmod(reports, self.modulus)
+        places = np.full(self.modulus, -1)
+        places[values] = np.arange(len(values))
+        expected = len(reports) * size * len(values) / self.modulus
+        room, found = int(_ROOM * expected) + len(reports), -1
+        while found < 0 or found > room:
+            room = max(room, found)
+            out = np.empty((2, room), np.int64)
+            found = shifted_pairs(cohorts * size, shifted, self._elements, size, places, self.modulus, out)
+        return out[0, :found], out[1, :found]
 
     def invert(self, rows: Floats) -> Floats:
         """The correlation divided by S_m at every frequency but zero, which is set to zero."""

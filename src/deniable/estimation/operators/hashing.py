@@ -266,6 +266,19 @@ class ClassOperator:
             row[order[start:stop]] = 2
         return found
 
+    def above(self, values: Indices, reports: Indices) -> tuple[Indices, Indices, Codes] | None:
+        own, classes = np.divmod(reports, self.family.cohorts)
+        found = self.family.pairs(values, classes * self.family.modulus + own)
+        if found is None:
+            return None
+        # no set holds 0, so that a report with y = x supports other values only
+        places = np.full(self.family.modulus, -1)
+        places[values] = np.arange(len(values))
+        listed = np.flatnonzero(places[own] >= 0)
+        rows, columns = np.append(found[0], places[own[listed]]), np.append(found[1], listed)
+        codes = np.repeat(np.array([1, 2], np.uint8), [len(found[0]), len(listed)])
+        return rows, columns, codes
+
     def _by_class(self, scores: Floats) -> Floats:
         return np.ascontiguousarray(scores.reshape(-1, self.family.cohorts).T)
 

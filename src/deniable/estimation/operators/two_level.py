@@ -50,6 +50,15 @@ class SparingIncidence(ListedIncidence, Protocol):
         ...
 
 
+@runtime_checkable
+class PairedIncidence(SparingIncidence, Protocol):
+    """An incidence that finds the supported pairs without looking at all others."""
+
+    def pairs(self, values: Indices, reports: Indices) -> tuple[Indices, Indices] | None:
+        """The places of values and reports that `supported` marks; None where that is quicker."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class TwoLevelOperator:
     """The channel of an incidence: `high` for the reports that support a value, `low` for all others.
@@ -109,9 +118,22 @@ class SparingTwoLevelOperator(ListingTwoLevelOperator):
         return _line(self.low * scores.sum(), self.gain, self.incidence.gather_of(reports, scores), scores)
 
 
+@dataclass(frozen=True, eq=False)
+class PairedTwoLevelOperator(SparingTwoLevelOperator):
+    """A two-level operator that finds the few entries that are high."""
+
+    incidence: PairedIncidence
+
+    def above(self, values: Indices, reports: Indices) -> tuple[Indices, Indices, Codes] | None:
+        found = self.incidence.pairs(values, reports)
+        return found and (*found, np.ones(len(found[0]), np.uint8))
+
+
 def two_level_operator(incidence: Incidence, high: Fraction, low: Fraction) -> TwoLevelOperator:
     """The operator of an incidence and two exact probabilities; it lists entries if the incidence does."""
     levels = float(high), float(low), float(high - low)
+    if isinstance(incidence, PairedIncidence):
+        return PairedTwoLevelOperator(incidence, *levels)
     if isinstance(incidence, SparingIncidence):
         return SparingTwoLevelOperator(incidence, *levels)
     if isinstance(incidence, ListedIncidence):

@@ -23,6 +23,7 @@ from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost, size
 from deniable.core.validate import whole
 from deniable.estimation.cohorts.design import MOST_LOAD
+from deniable.mechanisms.layouts.bitmaps import tossing
 
 CANDIDATES = 1024  # default number of strings an open design is meant for
 MAX_COHORTS = 2**16
@@ -206,14 +207,14 @@ def cost_of(
     functions, values = cohorts * max(1, size(parameters, "hashes")), 0 if isinstance(domain, Open) else domain.k
     tested = values * cohorts * buckets if few(values, functions) else 0  # cells of the matrix whose rank is tested
     bits = 0 if symbols else buckets
-    return Cost(
+    design = Cost(
         cells=cells_of(cohorts, buckets),
         cohorts=cohorts,
         tables=max(tested, bits),
         building=48 * tested,
-        report=40 * bits,
-        nanoseconds=(10 + values) * tested + 180 * bits,
+        nanoseconds=(10 + values) * tested,
     )
+    return design + tossing(bits)
 
 
 def check_design(values: int, cohorts: int, buckets: int, *, closed: bool, permuted: bool, exact: bool) -> None:

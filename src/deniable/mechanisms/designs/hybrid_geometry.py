@@ -130,7 +130,7 @@ class HybridProjectiveGeometryResponse(Mechanism):
     def layout(self) -> SymbolLayout:
         return SymbolLayout(self.symbols)
 
-    @property
+    @cached_property
     def elements(self) -> Symbols:
         """The numbers of a block, the difference set first."""
         return singer.elements(self.q, self.t)

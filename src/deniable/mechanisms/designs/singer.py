@@ -16,13 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import count
 
 import numpy as np
 
 from deniable.core.arrays import Floats, Mask, Symbols
-from deniable.core.caches import kept
+from deniable.core.caches import FieldsOnly, kept
 from deniable.core.errors import InvalidArgument
 from deniable.core.limits import Cost, size
 from deniable.mechanisms.numbers import factored
@@ -174,7 +174,7 @@ def _base(q: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class SingerSets:
+class SingerSets(FieldsOnly):
     """The difference set of PG(t-1, q) and its shifts modulo K: a balanced design with one cohort."""
 
     q: int
@@ -196,9 +196,9 @@ class SingerSets:
     def balanced(self) -> bool:
         return True
 
-    @property
+    @cached_property
     def elements(self) -> Symbols:
-        return elements(self.q, self.t)
+        return elements(self.q, self.t)  # held here too, for tables too large to be kept between mechanisms
 
     def element(self, place: int) -> np.uint64:
         return np.uint64(self.elements[place])

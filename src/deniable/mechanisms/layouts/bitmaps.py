@@ -9,11 +9,17 @@ import numpy as np
 
 from deniable.core.arrays import Bytes, Counts, Indices, Mask, Payloads, Words
 from deniable.core.errors import MalformedReport, MalformedSummary
+from deniable.core.limits import Cost
 from deniable.core.summary import Summary
 from deniable.mechanisms.layouts.layout import Layout, Payload, words_of
 
 WORD = 64
 _BITS = np.uint64(1) << np.arange(WORD, dtype=np.uint64)
+
+
+def tossing(bits: int) -> Cost:
+    """What it costs a device to toss so many bits, 64 at a time, and to write them, by formula."""
+    return Cost(report=8 * bits, nanoseconds=10 * bits)  # measured: 5.3 bytes, and from 3 to 7 nanoseconds
 
 
 def bitmap(chosen: Iterable[int], slices: int) -> tuple[int, ...]:

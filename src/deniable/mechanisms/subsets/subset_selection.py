@@ -83,7 +83,7 @@ class SubsetSelection(Mechanism):
     @classmethod
     def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
         w = size(parameters, "w")
-        return Cost(cells=domain.k, report=200 * w + 24 * domain.k, nanoseconds=1600 * w + 500 * domain.k)
+        return Cost(cells=domain.k, report=100 * w + 12 * domain.k, nanoseconds=600 * w + 20 * domain.k)
 
     def _settled(self) -> Mapping[str, Any]:
         if self.k > MAX_VALUES:

@@ -103,7 +103,7 @@ class SummationHistogramEncoding(Mechanism):
     @classmethod
     def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
         del parameters
-        return Cost(cells=domain.k, report=200 * domain.k, nanoseconds=1000 * domain.k)  # a word or more per value
+        return Cost(cells=domain.k, report=60 * domain.k, nanoseconds=400 * domain.k)  # a word or more per value
 
     def _settled(self) -> Mapping[str, Any]:
         if self.k > MAX_VALUES:

@@ -31,7 +31,7 @@ from deniable.estimation.channel import PureChannel
 from deniable.estimation.evidence import Evidence, Method, Solution
 from deniable.estimation.operators.marks import MarkOperator
 from deniable.mechanisms.base.mechanism import Mechanism
-from deniable.mechanisms.layouts.bitmaps import BitmapLayout, marked, marks, one_bit
+from deniable.mechanisms.layouts.bitmaps import BitmapLayout, marked, marks, one_bit, tossing
 from deniable.mechanisms.layouts.layout import Payload
 from deniable.randomness.bounds import power_below
 from deniable.randomness.choices import Choices
@@ -70,7 +70,7 @@ class UnaryEncoding(Mechanism):
     @classmethod
     def cost(cls, domain: Domain, parameters: Mapping[str, Any]) -> Cost:
         del parameters
-        return Cost(cells=domain.k, report=40 * domain.k, nanoseconds=180 * domain.k)  # a word or more per value
+        return Cost(cells=domain.k) + tossing(domain.k)
 
     @abstractmethod
     def _coins(self, bound: Fraction, modulus: int) -> tuple[int, int]:

@@ -133,13 +133,13 @@ def _columns(
     answer: Estimate, level: float, together: bool, places: Integers | None
 ) -> tuple[Sequence[Any], list[Floats]]:
     """The labels and columns of an estimate, at these places."""
-    low, high = answer.interval(level, simultaneous=together)
-    found = [answer.frequencies, answer.std_error, low, high, answer.counts]
+    low, high = answer.interval_rule(level, together, None, places)
+    found = [answer.frequencies, answer.std_error, answer.counts]
     labels: Sequence[Any] = answer.domain.all_labels()
     if places is not None:
         found = [column[places] for column in found]
         labels = [labels[place] for place in places.tolist()]
-    return labels, found
+    return labels, [*found[:2], low, high, found[2]]
 
 
 def trend(desk: Desk, kept: Sequence[Kept], totals: Totals, value: str, wanted: Wanted) -> Rows:
