@@ -17,6 +17,7 @@ from deniable.randomness.simulated import generator
 from tests.running.figures import Record
 
 N = 1_000_000
+RUNS = 9
 
 
 def l1_loss(m: Any, size: int, runs: int) -> float:
@@ -34,28 +35,30 @@ def l1_loss(m: Any, size: int, runs: int) -> float:
     return float(np.median(losses))
 
 
-def best_of_grid(size: int, epsilon: float, runs: int, cohorts: list[int], buckets: list[int]) -> float:
-    """The least median loss over the paper's grid (Kairouz, Bonawitz, Ramage 2016, Figure 3)."""
-    losses = []
-    for c, k in itertools.product(cohorts, buckets):
-        if c * (k - 1) > size:  # below, least squares has no answer
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", dn.DesignWarning)
+def best_of_grid(size: int, epsilon: float, cohorts: list[int], buckets: list[int]) -> float:
+    """The loss of the best setting of the paper's grid (Kairouz, Bonawitz, Ramage 2016, Figure 3).
+
+    It is chosen by a few runs and measured by others too: the least of many noisy losses would be too small.
+    """
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dn.DesignWarning)
+        for c, k in itertools.product(cohorts, buckets):
+            if c * (k - 1) > size:  # below, least squares has no answer
+                chosen = {"epsilon": epsilon, "cohorts": c, "buckets": k, "candidates": size}
                 try:
-                    m = dn.mechanism(
-                        "orr", domain=dn.Domain.open(), epsilon=epsilon, cohorts=c, buckets=k, candidates=size
-                    )
+                    m = dn.mechanism("orr", domain=dn.Domain.open(), **chosen)
                 except dn.InvalidArgument:  # strings that share all their buckets
                     continue
-            losses.append(l1_loss(m, size, runs))
-    return min(losses)
+                found.append((l1_loss(m, size, 3), m))
+        return l1_loss(min(found, key=lambda each: each[0])[1], size, RUNS)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_the_choice_is_as_good_as_the_best_of_the_grid(epsilon: float) -> None:
     tuned = dn.tune("orr", candidates=256, epsilon=epsilon, n=N)
-    best = best_of_grid(256, epsilon, 3, [128, 1024], [2, 4, 8, 16, 32, 128])
-    assert l1_loss(tuned.mechanism, 256, 9) <= 1.05 * best
+    best = best_of_grid(256, epsilon, [128, 1024], [2, 4, 8, 16, 32, 128])
+    assert l1_loss(tuned.mechanism, 256, RUNS) <= 1.05 * best
 
 
 @pytest.mark.soak
@@ -67,8 +70,8 @@ def test_the_choice_is_as_good_as_the_best_of_the_whole_grid(
     tuned = dn.tune("orr", candidates=size, epsilon=epsilon, n=N)
     cohorts = [2**power for power in range(11)]
     buckets = [2**power for power in range(1, 13)]
-    best = best_of_grid(size, epsilon, 3, cohorts, buckets)
-    loss = l1_loss(tuned.mechanism, size, 9)
+    best = best_of_grid(size, epsilon, cohorts, buckets)
+    loss = l1_loss(tuned.mechanism, size, RUNS)
     assert loss <= 1.05 * best
     told = f"a loss {loss / best:.3f} times that of the best of {len(cohorts) * len(buckets)} settings"
     record_property("figure", f"orr tuned for {size:,} candidates, epsilon {epsilon:g}: {told}")
