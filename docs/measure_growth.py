@@ -27,7 +27,7 @@ START, END = "<!-- measured growth: written by docs/measure_growth.py -->", "<!-
 
 SIZES = (1024, 2**14, 2**17, 2**20, 2**24)
 EPSILON, REPORTS, REPORT_BYTES = 1.0, 100_000, 2**28  # fewer reports where they would take more memory than this
-SECONDS, MEMORY = 240, 12 * 2**30  # for all steps of one process together
+SECONDS, MEMORY = 600, 12 * 2**30  # for all steps of one process together
 DRAWN_ONE_BY_ONE = ("mss",)  # whose simulated reports cost as much as real ones
 STEPS = ("make", "privatize_one", "one_more", "privatize", "summarize", "estimate", "again", "interval", "top")
 NOT_SCALED = ("design", "matrix")  # whose blocks and matrices are given, not chosen by k
