@@ -16,7 +16,7 @@ import numpy as np
 from deniable.core.threads import VARIABLE
 from deniable.engines.simulated import COMPRESSIONS, simulate_files
 
-MOST = {"simulate": 10**8, "privatize": 10**7}  # reports
+MOST = {"simulate": 10**8, "privatize": 10**8}  # reports
 _BLOCK = 2**24  # bytes written at once
 
 
